@@ -8,6 +8,8 @@ import { publish, readExpected, readRecords, recordsPath, writeExpected, writeRe
 import { lineOf, markdownOf, type RowRecord } from './report.ts'
 import type { Row } from './row.ts'
 import { blastRadius } from './rows/blast-radius.ts'
+import { browser } from './rows/browser.ts'
+import { clients } from './rows/clients.ts'
 import { definitions } from './rows/definitions.ts'
 import { engine } from './rows/engine.ts'
 import { evaluation } from './rows/evaluation.ts'
@@ -31,10 +33,12 @@ const rows: Readonly<Record<string, Row>> = {
   memory,
   start,
   streams,
+  clients,
   'idle-streams': idleStreams,
   'blast-radius': blastRadius,
   growth,
   overload,
+  browser,
 }
 const names = Object.keys(rows)
 

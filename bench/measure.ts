@@ -28,6 +28,8 @@ export interface Size {
   readonly stored: number
   readonly starts: number
   readonly engineRounds: number
+  /** Flags in the list of the dashboard. */
+  readonly listedFlags: number
 }
 
 export const sizes: Readonly<Record<Size['name'], Size>> = {
@@ -45,6 +47,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     stored: 100_000,
     starts: 5,
     engineRounds: 40,
+    listedFlags: 10_000,
   },
   smoke: {
     name: 'smoke',
@@ -60,6 +63,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     stored: 10_000,
     starts: 1,
     engineRounds: 10,
+    listedFlags: 1000,
   },
   tiny: {
     name: 'tiny',
@@ -75,6 +79,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     stored: 1000,
     starts: 1,
     engineRounds: 1,
+    listedFlags: 50,
   },
 }
 

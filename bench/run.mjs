@@ -19,8 +19,11 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Measures the built packages.
   packages: 'external',
+  // A checkout has no built packages.
+  alias: Object.fromEntries(
+    ['engine', 'contract', 'client'].map(name => [`@halyard/${name}`, join(root, `packages/${name}/src/index.ts`)]),
+  ),
   logLevel: 'warning',
 })
 const { status } = spawnSync(

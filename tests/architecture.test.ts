@@ -134,8 +134,9 @@ describe('imports', () => {
 })
 
 /** Calls that write a flag, a cohort or its members, and the files that may make them. */
-const gatedWrites = /\b(?:flags|cohorts)\.(?:save|create)\(|\bcohortMembers\.(?:add|remove)\(/
+const gatedWrites = /\b(?:flags|cohorts)\.(?:save|create)(?:All)?\(|\bcohortMembers\.(?:add|remove)\(/
 const gatedFiles: Readonly<Record<string, string>> = {
+  'server/features/flag-bulk/save-flags.ts': 'authorizeFlagWrite',
   'server/features/flags/create-flag.ts': 'authorizeFlagWrite',
   'server/features/flags/update-flag.ts': 'authorizeFlagWrite',
   'server/features/cohorts/update-cohort.ts': 'authorizeCohortWrite',

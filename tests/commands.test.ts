@@ -1,9 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createProgram } from '../packages/server/src/cli/program.ts'
@@ -191,6 +191,34 @@ describe('commands beside a running server', () => {
     expect([outdated.code, outdated.stderr]).toEqual([1, expect.stringContaining('is out of date')])
   })
 
+  it('finds flags in a checkout or a folder, and uploads where they are', async () => {
+    const folder = newFolder()
+    const write = (path: string, text: string | Buffer) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    write('src/cart.ts', "start()\nif (isEnabled('by-cli')) show()\n")
+    write('node_modules/library.js', "'by-cli'")
+    write('image.png', Buffer.from("\0'by-cli'"))
+    write('large.txt', `'by-cli'${' '.repeat(1024 * 1024)}`)
+    const scan = (...more: string[]) => halyard('code-refs', '--repository', 'acme/shop', '--dir', folder, ...more)
+    const dry = await scan('--dry-run')
+    expect([dry.code, dry.stdout]).toEqual([0, 'src/cart.ts:2  by-cli\n'])
+    expect(dry.stderr).toContain('Nothing was uploaded.')
+    const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { env: clean({ HOME: folder }) })
+    git('init', '--quiet', '--initial-branch', 'trunk')
+    write('.gitignore', 'src\n')
+    write('größe.yaml', 'flag: by-cli\n')
+    const { uploaded, references } = JSON.parse((await scan('--commit', 'abc', '--no-excerpts', '--json')).stdout)
+    expect(uploaded).toMatchObject({ name: 'acme/shop', branch: 'trunk', commit: 'abc', reference_count: 2 })
+    expect(references).toEqual([
+      { flag_key: 'by-cli', path: 'größe.yaml', line: 1 },
+      { flag_key: 'by-cli', path: 'node_modules/library.js', line: 1 },
+    ])
+    const missing = await halyard('code-refs', '--repository', 'x', '--dir', join(folder, 'missing'))
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('is not a folder')])
+  })
+
   it('imports from another service, from a file or an address, and exports again', async () => {
     const project = JSON.parse((await halyard('projects', 'create', 'Imported', '--json')).stdout).id
     const on = { on: true, salt: 's', variations: [true, false], offVariation: 1, fallthrough: { variation: 0 } }
@@ -220,7 +248,7 @@ describe('commands beside a running server', () => {
     const imported = await run(args, { ...settings, HALYARD_TRUSTED_ORIGINS: `http://127.0.0.1:${port}` })
     stub.close()
     expect([imported.code, imported.stdout, requests]).toEqual([0, expect.stringContaining('1 created'), ['api-123']])
-    expect(imported.stderr).toContain('Imported: 2 of 2')
+    expect(imported.stderr).toContain('Imported: 1 of 1 saved')
 
     const exported = await halyard('export-to', 'flagd', '--project', String(project))
     expect(JSON.parse(exported.stdout).flags.moved).toMatchObject({ state: 'ENABLED', defaultVariant: 'off' })

@@ -22,7 +22,9 @@ interface Lock {
 
 const readLock = (path: string): Lock => JSON.parse(readFileSync(join(import.meta.dirname, '..', path), 'utf8'))
 const entriesOf = ({ packages }: Lock) =>
-  Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
+  Object.entries(packages).filter(
+    ([path, { link, resolved }]) => path.includes('node_modules/') && !link && !resolved?.startsWith('file:'),
+  )
 
 const platforms = [
   { os: 'linux', cpu: 'x64' },

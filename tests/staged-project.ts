@@ -330,6 +330,15 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .insertInto('saved_views')
     .values({ project_id, user_id: created_by_id, name: 'Stale', query: 'state=stale', is_shared: 1, created_at: at })
     .execute()
+  const { id: repository_id } = await db
+    .insertInto('code_repositories')
+    .values({ project_id, name: 'acme/shop', branch: 'main', commit_hash: null, scanned_at: at })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('code_references')
+    .values({ repository_id, project_id, flag_key: 'flag-0', path: 'src/cart.ts', line: 3, excerpt: "on('flag-0')" })
+    .execute()
   await db.insertInto('favorite_flags').values({ project_id, user_id: created_by_id, flag_id }).execute()
   const link = {
     source: 'unleash',

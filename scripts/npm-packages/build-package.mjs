@@ -1,6 +1,6 @@
 // Builds one package: bundles as ESM, and as CommonJS where the manifest has it, and declarations.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -11,24 +11,36 @@ import { copyDeclarations } from './copy-declarations.mjs'
 export async function buildPackage(name) {
   const folder = join(root, 'packages', name)
   const dist = join(folder, 'dist')
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const entries = Object.values(manifest.exports).flatMap(entry => entry['halyard-source'] ?? [])
+  const { manifest, entries } = readPackage(folder)
   const commands = Object.keys(manifest.bin ?? {}).map(command => `./src/${command}.ts`)
   const isCommonJs = manifest.main?.endsWith('.cjs') ?? false
   rmSync(dist, { recursive: true, force: true })
   mkdirSync(dist)
-  const bundled = await bundle([...entries, ...commands], manifest, folder, 'esm')
-  if (isCommonJs) await bundle(entries, manifest, folder, 'cjs')
+  const bundled = await bundle([...entries, ...commands], manifest, folder, 'esm', dist)
+  if (isCommonJs) await bundle(entries, manifest, folder, 'cjs', dist)
   for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(folder, file), 0o755)
   const foreign = bundled.map(path => join(root, path)).filter(path => path.includes('node_modules'))
   if (foreign.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(foreign))
   emitDeclarations(name, manifest, entries, isCommonJs)
 }
 
-async function bundle(entries, manifest, folder, format) {
+/** Copies the package to another folder, with its modules and without declarations. */
+export async function copyModules(name, target) {
+  const folder = join(root, 'packages', name)
+  const { manifest, entries } = readPackage(folder)
+  await bundle(entries, manifest, folder, 'esm', join(target, 'dist'))
+  cpSync(join(folder, 'package.json'), join(target, 'package.json'))
+}
+
+function readPackage(folder) {
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return { manifest, entries: Object.values(manifest.exports).flatMap(entry => entry['halyard-source'] ?? []) }
+}
+
+async function bundle(entries, manifest, folder, format, outdir) {
   const { metafile } = await build({
     entryPoints: entries.map(entry => join(folder, entry)),
-    outdir: join(folder, 'dist'),
+    outdir,
     outExtension: { '.js': format === 'esm' ? '.js' : '.cjs' },
     external: [
       'node:*',

@@ -4,7 +4,7 @@ import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { launch } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 
 /** The libraries as an application would bundle them, on a site of another origin. */
 const application = `

@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { launch } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 
 /** The same components on a server and in a browser. */
 const components = `

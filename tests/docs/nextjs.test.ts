@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { copyModules } from '../../scripts/npm-packages/build-package.mjs'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
-import { launch } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 import { fencesOf } from './run-shell-blocks.ts'
 
 /** The application of the Next.js quick start: installed, built, started and opened in a browser. */
@@ -17,6 +18,8 @@ const prepareMilliseconds = 600_000
 
 let server: ServerProcess
 let browser: Browser
+/** Has the place of the repository, and `folder` that of the example. */
+let checkout: string
 let folder: string
 let environment: NodeJS.ProcessEnv
 let flag: string
@@ -32,7 +35,9 @@ beforeAll(async () => {
   ;[server, browser] = await Promise.all([startServer('sqlite::memory:'), launch()])
   const { id, api_token: token } = (await call('/api/projects/')).results[0]
   flag = `/api/projects/${id}/feature_flags/${(await call(`/api/projects/${id}/feature_flags/`, 'POST', { key: 'new-checkout' })).id}/`
-  folder = mkdtempSync(join(tmpdir(), 'halyard-nextjs-'))
+  checkout = mkdtempSync(join(tmpdir(), 'halyard-nextjs-'))
+  folder = join(checkout, 'examples/nextjs')
+  for (const name of ['react', 'openfeature-web']) await copyModules(name, join(checkout, 'packages', name))
   // Without what a build in the checkout left behind.
   const isSource = (path: string) => !/[\\/](?:node_modules|\.next)$/.test(path)
   cpSync(example, folder, { recursive: true, filter: isSource })
@@ -55,26 +60,20 @@ afterAll(async () => {
     await ended
   }
   await Promise.all([browser?.close(), server?.stop()])
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(checkout, { recursive: true, force: true })
 }, prepareMilliseconds)
 
 it('the page shows the files of the example', () => {
   const files = fencesOf(readFileSync(join(root, 'docs/quick-start/nextjs.md'), 'utf8')).flatMap(
     ({ directive, text }) => (directive?.name === 'file' ? [[directive.value, text]] : []),
   )
-  expect(files.map(([name]) => name)).toEqual([
-    'lib/flags.js',
-    'proxy.js',
-    'app/flags-provider.jsx',
-    'app/pay-button.jsx',
-    'app/page.js',
-  ])
+  expect(files.map(([name]) => name)).toEqual(['lib/flags.js', 'proxy.js', 'app/checkout.jsx', 'app/page.js'])
   for (const [name, text] of files)
     expect({ name, text }).toEqual({ name, text: readFileSync(join(example, name!), 'utf8') })
 })
 
 it(
-  'renders a flag that is on and one that is off on the server, and the browser agrees',
+  'renders on the server, hydrates without a change of the page, and follows the flag',
   async () => {
     const address = await start()
     const page = await (await browser.newContext()).newPage()
@@ -85,18 +84,29 @@ it(
       if (['error', 'warning'].includes(message.type()) && !isIcon) complaints.push(message.text())
     })
 
+    // Every heading that the page has ever shown.
+    await page.addInitScript(`
+      globalThis.shown = []
+      new MutationObserver(() => {
+        const text = document.querySelector('h1')?.textContent
+        if (text && shown.at(-1) !== text) shown.push(text)
+      }).observe(document, { childList: true, characterData: true, subtree: true })
+    `)
+
     expect(await textOf(address)).toContain('<h1>New checkout</h1>')
+    const followed = page.waitForResponse(response => response.url().includes('/ofrep/v1/stream'))
     await page.goto(address)
     await page.getByRole('heading', { name: 'New checkout' }).waitFor()
     await page.getByRole('button', { name: 'Pay in one step' }).waitFor()
+    await followed
 
     await call(flag, 'PATCH', { active: false })
+    await page.getByRole('heading', { name: 'Old checkout' }).waitFor()
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
+    expect(await page.evaluate('shown')).toEqual(['New checkout', 'Old checkout'])
     const off = await textOf(address)
     expect(off).toContain('<h1>Old checkout</h1>')
     expect(off).not.toContain('New checkout')
-    await page.goto(address)
-    await page.getByRole('heading', { name: 'Old checkout' }).waitFor()
-    await page.getByRole('button', { name: 'Continue' }).waitFor()
     expect(complaints).toEqual([])
   },
   prepareMilliseconds,

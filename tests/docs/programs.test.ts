@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
-import { launch } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 import { fencesOf } from './run-shell-blocks.ts'
 
 /** The programs of the quick starts run as they are, evaluate the flag `new-checkout`, end, and print no warning. */

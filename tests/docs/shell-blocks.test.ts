@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { allRoutes } from '@halyard/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
+import { startRegistry } from './package-registry.ts'
 import { isAsDocumented, runBlocks, shellBlocks, writeFiles } from './run-shell-blocks.ts'
 
 /**
@@ -27,6 +28,7 @@ interface Project {
 }
 
 let server: ServerProcess
+let registry: Awaited<ReturnType<typeof startRegistry>>
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'halyard-docs-'))
@@ -34,6 +36,7 @@ beforeAll(async () => {
     HALYARD_PLUGIN_DIR: join(root, 'examples/plugins'),
     HALYARD_SCHEDULER_SECONDS: '1',
   })
+  registry = await startRegistry(root)
   // The documented name of the program.
   mkdirSync(join(folder, 'bin'))
   writeFileSync(
@@ -44,6 +47,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.stop()
+  await registry.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -55,25 +59,6 @@ async function api<T>(path: string, body?: unknown): Promise<T> {
   })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   return (await response.json()) as T
-}
-
-/** What a reader of a page has already: for the migration, a project with flags at another service. */
-const preparations: Record<string, (project: Project) => Promise<Record<string, string>>> = {
-  'docs/compatibility/migrate-from-posthog.md': async () => {
-    const source = await api<Project>('/api/projects/', { name: 'Another service' })
-    const create = (key: string, filters: unknown) =>
-      api<{ id: number }>(`/api/projects/${source.id}/feature_flags/`, { key, filters })
-    const cohort = await api<{ id: number }>(`/api/projects/${source.id}/cohorts/`, {
-      name: 'Pro users',
-      filters: { properties: { type: 'AND', values: [{ key: 'plan', type: 'person', value: ['pro'] }] } },
-    })
-    const pro = { type: 'cohort', key: 'id', operator: 'in', value: cohort.id }
-    const parent = await create('parent', { groups: [{ properties: [pro], rollout_percentage: 50 }] })
-    const isOn = { type: 'flag', key: String(parent.id), operator: 'flag_evaluates_to', value: true }
-    await create('child', { groups: [{ properties: [isOn] }] })
-    await create('plain', { groups: [{ rollout_percentage: 100 }] })
-    return { SOURCE_URL: server.url, SOURCE_KEY: ownerKey, SOURCE_PROJECT_ID: String(source.id) }
-  },
 }
 
 /** Every operation of the flags and plugins API, which the tutorial promises to call. */
@@ -120,7 +105,12 @@ describe('shell blocks of the documentation', { timeout: 300_000 }, () => {
       HALYARD_PROJECT_ID: String(project.id),
       HALYARD_PROJECT_TOKEN: project.api_token,
       NODE_NO_WARNINGS: '1',
-      ...(await preparations[name]?.(project)),
+      npm_config_registry: registry.url,
+      npm_config_cache: join(folder, 'npm-cache'),
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_ignore_scripts: 'true',
+      npm_config_update_notifier: 'false',
     })
     if (name === 'docs/guide/api-tutorial.md') expectEveryOperation(server.lines)
     for (const [index, { line, expected }] of runnable.entries()) {

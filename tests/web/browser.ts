@@ -1,12 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import packagedChromium from '@sparticuz/chromium'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { launch } from './launch-browser.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const systemBrowsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const waitMilliseconds = 30_000
 
 /** The web app in a real browser against a real server. */
@@ -82,22 +81,6 @@ const storeSession = (key: string, expiresAt: string): string => `{
   }
 }`
 
-export async function launch(): Promise<Browser> {
-  const executablePath = systemBrowsers.find(path => existsSync(path)) ?? (await packagedChromium.executablePath())
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--headless',
-      '--disable-gpu',
-      '--disable-dev-shm-usage',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
-}
-
 const consoleErrors = new WeakMap<Page, string[]>()
 
 /** An error in the console, such as a blocked style or an exception, fails any test. */
@@ -169,9 +152,9 @@ const hasHorizontalScroll = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')
 
 /** Sends events of a person in a company who has evaluated the flag `search-v2`. */
-export async function sendEventsOfAda(scenario: Scenario): Promise<void> {
+export async function sendEventsOfAda(scenario: Scenario, token = scenario.projectToken): Promise<void> {
   await scenario.post('/batch/', {
-    api_key: scenario.projectToken,
+    api_key: token,
     batch: [
       { event: '$identify', distinct_id: 'ada', properties: { $set: { email: 'ada@example.com', plan: 'pro' } } },
       {

@@ -282,15 +282,23 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await page.getByText('Checkout fails.').waitFor()
   })
 
-  it('archives a flag that others need only with a reason', async () => {
+  it('shows where code names a flag, and archives one in use only with a reason', async () => {
     const p = await projectWith('Archive', 'base')
     const dependency = { key: String(p.flagId), type: 'flag', value: true, operator: 'flag_evaluates_to' }
     const filters = { groups: [{ properties: [dependency] }] }
     await visit.scenario.post(`${p.api}/feature_flags/`, { key: 'dependent', filters })
-    const page = await visit.signedIn(`${p.path}/flags/${p.flagId}`)
+    const reference = { flag_key: 'base', path: 'src/cart.ts', line: 12, excerpt: "if (on('base')) {" }
+    const scan = { repository: 'acme/shop', branch: 'main', references: [reference] }
+    await visit.scenario.put(`${p.api}/code_references/`, scan)
+    const page = await visit.signedIn(`${p.path}/flags/${p.flagId}?tab=code`)
+    const references = page.getByRole('region', { name: 'Code references' })
+    await references.getByText('src/cart.ts:12').waitFor()
+    await references.getByText("if (on('base')) {").waitFor()
+    await expectSound(page)
     await page.getByRole('button', { name: 'More actions' }).click()
     await page.getByRole('menuitem', { name: 'Archive' }).click()
     const dialog = page.getByRole('dialog', { name: 'Archive base?' })
+    await dialog.getByText('1 line of code in acme/shop').waitFor()
     await dialog.getByRole('button', { name: 'Archive' }).click()
     await dialog.getByText('Other flags depend on this one: dependent.').waitFor()
     await dialog.getByRole('textbox', { name: 'Reason for archiving it anyway' }).fill('Replaced.')

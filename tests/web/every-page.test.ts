@@ -7,6 +7,8 @@ let visit: Visit
 type Pages = Record<string, { path: string; shows: string }>
 let pages: Pages
 let publicPages: Pages
+/** Where the content of a dialog depends on policies, environments and people. */
+let gated: { id: number; path: string; flagId: number; cohortId: number }
 
 beforeAll(async () => {
   visit = await startVisit()
@@ -33,6 +35,7 @@ beforeAll(async () => {
   await scenario.post(`${scenario.project}/plugin_configs/`, { plugin: plugin.id, enabled: true })
   const { body: invite } = await scenario.post(`${scenario.organization}/invites/`, { target_email: 'eve@example.com' })
   const { body: fresh } = await scenario.post('/api/projects/', { name: 'Fresh' })
+  gated = await createGatedProject()
   const project = `/project/${scenario.projectId}`
   const organization = scenario.organization.replace('/api/organizations', '/organization')
   const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
@@ -64,11 +67,12 @@ beforeAll(async () => {
     settings: { path: `${project}/settings`, shows: 'No secret keys yet' },
     webhooks: { path: `${project}/settings/webhooks`, shows: 'No webhooks yet' },
     'change requests': { path: `${project}/requests`, shows: 'Nothing is waiting for you' },
-    environments: { path: `${organization}/environments`, shows: 'No environments yet' },
     freezes: { path: `${organization}/freezes`, shows: 'No freezes' },
     members: { path: `${organization}/members`, shows: 'owner@' },
     roles: { path: `${organization}/roles`, shows: 'No roles yet' },
     account: { path: '/account', shows: 'First key' },
+    'a flag with environments': { path: `${gated.path}/flags/${gated.flagId}`, shows: 'Promote' },
+    environments: { path: `${organization}/environments`, shows: 'development → production' },
     'no flags': { path: `/project/${fresh.id}/flags`, shows: 'No flags yet' },
     'debugger without a person': { path: `/project/${fresh.id}/debugger`, shows: 'No person selected' },
     'no cohorts': { path: `/project/${fresh.id}/cohorts`, shows: 'No cohorts yet' },
@@ -97,6 +101,44 @@ beforeAll(async () => {
   }
 }, 120_000)
 afterAll(() => visit.close())
+
+async function createGatedProject() {
+  const { scenario } = visit
+  const approver = await scenario.join('ann')
+  const { body: project } = await scenario.post('/api/projects/', { name: 'Gated' })
+  const { body: mobile } = await scenario.post('/api/projects/', { name: 'Mobile' })
+  const api = `/api/projects/${project.id}`
+  await sendEventsOfAda(scenario, project.api_token)
+  const { body: cohort } = await scenario.post(`${api}/cohorts/`, {
+    name: 'Pro',
+    filters: {
+      properties: { type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] },
+    },
+  })
+  const condition = (percentage: number) => ({
+    groups: [
+      { properties: [{ key: 'id', type: 'cohort', value: cohort.id }], rollout_percentage: percentage },
+      { properties: [], rollout_percentage: 0 },
+    ],
+  })
+  const { body: flag } = await scenario.post(`${api}/feature_flags/`, {
+    key: 'pay-later',
+    active: false,
+    filters: condition(50),
+  })
+  await scenario.patch(`${api}/feature_flags/${flag.id}/`, { filters: condition(100) })
+  await vi.waitUntil(async () => (await scenario.get(`${api}/persons/`)).body.results[0], { timeout: 60_000 })
+  await scenario.post(`${scenario.organization}/environment_sets/`, {
+    name: 'Shop',
+    environments: [
+      { name: 'development', is_production: false, project: project.id },
+      { name: 'production', is_production: true, project: mobile.id },
+    ],
+  })
+  const policy = { action_key: '*', approver_config: { users: [approver.id], quorum: 1 } }
+  expect((await scenario.post(`${api}/approval_policies/`, policy)).status).toBe(201)
+  return { id: project.id, path: `/project/${project.id}`, flagId: flag.id, cohortId: cohort.id }
+}
 
 /** 0.1 counts as a good cumulative layout shift. Here only a line that wraps differently in another font may move. */
 const layoutShiftMax = 0.01
@@ -170,6 +212,110 @@ describe('every page', { timeout: 900_000 }, () => {
       await expectNoShift(page, name)
       // The heading was hidden until then and could not take the focus.
       await expectFocus(page.getByRole('heading', { level: 1 }))
+    }
+  })
+})
+
+/** Records every button of a dialog that moves while it is shown. */
+const watchButtons = `window.moves = []
+const places = new Map()
+const look = () => {
+  for (const button of document.querySelectorAll('[role="dialog"] button')) {
+    const { x, y } = button.getBoundingClientRect()
+    const before = places.get(button)
+    if (before && Math.hypot(x - before.x, y - before.y) > 1) {
+      window.moves.push((button.textContent || button.ariaLabel) + ' by ' + (x - before.x) + ', ' + (y - before.y))
+    }
+    places.set(button, { x, y })
+  }
+  requestAnimationFrame(look)
+}
+look()`
+
+describe('every dialog', { timeout: 600_000 }, () => {
+  it('keeps its buttons in place while its content arrives', async () => {
+    const page = await visit.signedIn('/')
+    await page.addInitScript(watchButtons)
+    const isIdle = await respondInOrder(page, responseOrders.lastInFirstOut)
+    const flag = `${gated.path}/flags/${gated.flagId}`
+    const organization = visit.scenario.organization.replace('/api/organizations', '/organization')
+    const press = (name: string | RegExp) => page.getByRole('button', { name }).click()
+    const dialogs: Record<string, { path: string; open: () => Promise<void>; shows: string }> = {
+      toggle: {
+        path: `${gated.path}/flags`,
+        open: () => page.getByRole('switch').press('Space'),
+        shows: 'Request approval',
+      },
+      'turn on many': {
+        path: `${gated.path}/flags`,
+        open: async () => {
+          await page.getByRole('checkbox', { name: 'Select pay-later' }).check()
+          await press('Turn on')
+        },
+        shows: '1 would gain access',
+      },
+      review: {
+        path: flag,
+        open: async () => {
+          await page.getByRole('textbox', { name: 'Description' }).fill('Later')
+          await press(/^(Review and save|Request approval)/)
+        },
+        shows: 'Request approval',
+      },
+      delete: {
+        path: flag,
+        open: async () => {
+          await press('More actions')
+          await page.getByRole('menuitem', { name: 'Delete' }).click()
+        },
+        shows: 'Nothing depends on it',
+      },
+      restore: {
+        path: `${flag}?tab=history`,
+        open: async () => {
+          await page.getByText('Versions', { exact: true }).click()
+          await press('Restore version 1')
+        },
+        shows: 'Request approval',
+      },
+      copy: {
+        path: `${flag}?tab=copies`,
+        open: async () => {
+          await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
+          await press('Review and copy')
+        },
+        shows: 'This flag doesn’t exist yet',
+      },
+      schedule: {
+        path: `${flag}?tab=schedule`,
+        open: () => press('Schedule'),
+        shows: 'may need approval',
+      },
+      promote: {
+        path: flag,
+        open: () => press(/^Promote/),
+        shows: 'Will be created',
+      },
+      'delete a cohort': {
+        path: `${gated.path}/cohorts/${gated.cohortId}`,
+        open: () => press('Delete'),
+        shows: 'pay-later',
+      },
+      archive: {
+        path: `${gated.path}/health`,
+        open: () => press('Archive: pay-later'),
+        shows: 'Nothing depends on it',
+      },
+      'new set': { path: `${organization}/environments`, open: () => press('New set'), shows: 'Production' },
+    }
+    for (const [name, { path, open, shows }] of Object.entries(dialogs)) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await isIdle()
+      await open()
+      await page.getByRole('dialog').getByText(shows).first().waitFor()
+      await isIdle()
+      expect(await page.evaluate('window.moves'), `buttons of "${name}" that moved`).toEqual([])
     }
   })
 })

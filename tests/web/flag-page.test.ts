@@ -85,10 +85,10 @@ describe('a project', { timeout: 120_000 }, () => {
       .waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Archive: leftover' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Archive leftover' })
+    const dialog = page.getByRole('dialog', { name: 'Archive leftover?' })
     await dialog.getByText('Nothing depends on it.').waitFor()
     await dialog.getByRole('button', { name: 'Archive', exact: true }).click()
-    await page.getByText('Archived leftover').waitFor()
+    await page.getByText('leftover archived').waitFor()
     await page.getByText('No flags need attention').waitFor()
   })
 

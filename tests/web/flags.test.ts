@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import type { Page, Request } from 'playwright-core'
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+import { countLoaded } from './count-loaded.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -326,20 +327,6 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     expect(bytes).toBeLessThan(250_000)
   })
 })
-
-/** Counts what a page loads, as it is on the wire. */
-function countLoaded(page: Page) {
-  const requests: Request[] = []
-  page.on('requestfinished', request => requests.push(request))
-  const of = (type: string) => requests.filter(request => request.resourceType() === type)
-  return {
-    count: (type: string) => of(type).length,
-    bytes: async (type: string) => {
-      const sizes = await Promise.all(of(type).map(request => request.sizes()))
-      return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
-    },
-  }
-}
 
 const flagsMany = 10_000
 

@@ -192,15 +192,27 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByLabel('Time', { exact: true }).fill('09:00')
     await page.getByLabel('Off again (optional)').fill('17:30')
     await expectSound(page)
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/user_blast_radius/**', async route => {
+      await released
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Schedule', exact: true }).click()
     const review = page.getByRole('dialog', { name: 'Review scheduled change' })
     await review.getByText('Every working day at 09:00 (UTC)').waitFor()
+    const heightWhileLoading = await review.evaluate(dialog => dialog.offsetHeight)
+    release()
+    await review.getByText('would gain access').waitFor()
+    expect(await review.evaluate(dialog => dialog.offsetHeight)).toBe(heightWhileLoading)
     await review.getByRole('button', { name: 'Schedule' }).click()
     await page.getByText('Every working day at 17:30 (UTC)').waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: /^Pause ?: Turn on/ }).click()
-    await page.getByRole('button', { name: /^Resume ?: Turn on/ }).click()
-    await page.getByRole('button', { name: /^Pause ?: Turn on/ }).waitFor()
+    await page.getByRole('button', { name: /^Pause both ?: Turn on/ }).click()
+    await page.getByRole('button', { name: /^Resume both ?: Turn on/ }).click()
+    await page.getByRole('button', { name: /^Pause both ?: Turn on/ }).waitFor()
     await page.getByRole('button', { name: /^Cancel change ?: Turn on/ }).click()
     await page.getByText('Cancel this change and the one that reverts it?').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }).click()

@@ -1,26 +1,29 @@
+import { HalyardFlags } from '@halyard/react'
 import { cookies } from 'next/headers'
 import { connection } from 'next/server'
 import { Suspense } from 'react'
 import { flagsOf } from '../lib/flags'
-import { FlagsProvider } from './flags-provider'
-import { PayButton } from './pay-button'
+import { Checkout } from './checkout'
+
+const url = process.env.NEXT_PUBLIC_HALYARD_URL
+const token = process.env.NEXT_PUBLIC_HALYARD_PROJECT_TOKEN
 
 export default function Page() {
   return (
     <Suspense fallback={<p>Loading …</p>}>
-      <Checkout />
+      <Flags>
+        <Checkout />
+      </Flags>
     </Suspense>
   )
 }
 
-async function Checkout() {
+async function Flags({ children }) {
   await connection() // evaluate for each request, never while prerendering
   const userId = (await cookies()).get('visitor').value
-  const flags = await flagsOf(userId)
   return (
-    <FlagsProvider userId={userId} flags={flags}>
-      <h1>{flags['new-checkout'] ? 'New checkout' : 'Old checkout'}</h1>
-      <PayButton />
-    </FlagsProvider>
+    <HalyardFlags url={url} token={token} context={{ targetingKey: userId }} initial={await flagsOf(userId)}>
+      {children}
+    </HalyardFlags>
   )
 }

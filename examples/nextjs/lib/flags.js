@@ -1,10 +1,11 @@
 import 'server-only'
-import { PostHog } from 'posthog-node'
+import { evaluateFlags } from '@halyard/openfeature-web'
 import { cache } from 'react'
 
-const client = new PostHog(process.env.NEXT_PUBLIC_HALYARD_PROJECT_TOKEN, { host: process.env.HALYARD_URL })
+const url = process.env.HALYARD_URL
+const token = process.env.NEXT_PUBLIC_HALYARD_PROJECT_TOKEN
 
-export const flagsOf = cache(async userId => {
-  const flags = await client.evaluateFlags(userId)
-  return Object.fromEntries(flags.keys.map(key => [key, flags.getFlag(key)]))
-})
+export const flagsOf = cache(userId =>
+  // Without Halyard, the page shows the defaults of your code.
+  evaluateFlags({ url, token, context: { targetingKey: userId } }).catch(() => undefined),
+)

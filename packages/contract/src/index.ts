@@ -3,6 +3,7 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { codeReferenceRoutes } from './code-references/code-references.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
@@ -69,6 +70,15 @@ export {
   importTargetsMax,
 } from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type CodeReference,
+  type CodeReferencesWrite,
+  type CodeRepository,
+  codeExcerptCharactersMax,
+  codePathCharactersMax,
+  codeReferencesMax,
+  codeRepositoriesMax,
+} from './code-references/code-references.ts'
 export {
   type EventDefinition,
   type PropertyDefinition,
@@ -176,6 +186,7 @@ export const routes = {
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
   changes: changeRoutes,
+  codeReferences: codeReferenceRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   definitions: definitionRoutes,

@@ -208,7 +208,8 @@ export class HalyardWebProvider implements Provider {
     if (address === undefined || address === this.#sourceUrl) return
     this.#source?.close()
     this.#sourceUrl = address
-    const source = new EventSource(address)
+    // A server that evaluated the first values may have used another address of Halyard than browsers do.
+    const source = new EventSource(address.startsWith('/') ? this.#options.url.replace(/\/+$/, '') + address : address)
     this.#source = source
     let wasOpen = false
     source.onmessage = ({ data }) => {
@@ -237,7 +238,7 @@ export class HalyardWebProvider implements Provider {
     }
     return {
       value: value === undefined ? fallback : (value as T),
-      reason: this.#isFromCache ? StandardResolutionReasons.CACHED : (flag.reason ?? StandardResolutionReasons.UNKNOWN),
+      reason: this.#isFromCache ? StandardResolutionReasons.CACHED : reasonOf(flag),
       flagMetadata: metadataOf(flag),
       ...(flag.variant !== undefined && { variant: flag.variant }),
     }
@@ -271,6 +272,13 @@ function kindOf(value: unknown): Kind | undefined {
   return typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number'
     ? (typeof value as Kind)
     : undefined
+}
+
+/** OFREP has no word for a value that applies because no targeting matched. */
+function reasonOf({ reason = StandardResolutionReasons.UNKNOWN, metadata }: OfrepFlag): string {
+  if (reason !== StandardResolutionReasons.UNKNOWN) return reason
+  const code = metadata?.reasonCode
+  return code === 'no_condition_match' || code === 'condition_match' ? StandardResolutionReasons.DEFAULT : reason
 }
 
 function metadataOf({ metadata }: OfrepFlag): FlagMetadata {

@@ -13,7 +13,7 @@ export interface OfrepFlag {
 export interface FlagSnapshot {
   readonly flags: readonly OfrepFlag[]
   readonly etag?: string
-  /** Addresses of streams that announce changes. */
+  /** Addresses of streams that announce changes. A path is one of the server that was asked, by whatever address a client knows it. */
   readonly streams: readonly string[]
 }
 
@@ -69,20 +69,19 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
   const found = response.headers.get('etag')
   return {
     flags: body.flags as OfrepFlag[],
-    streams: streamsIn(body.eventStreams, base),
+    streams: streamsIn(body.eventStreams),
     ...(found !== null && { etag: found }),
   }
 }
 
-/** Of each stream either the address, or the path on the server that was asked. */
-function streamsIn(value: unknown, base: string): string[] {
+function streamsIn(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((stream: unknown) => {
     if (!isRecord(stream) || stream.type !== 'sse') return []
     if (typeof stream.url === 'string') return [stream.url]
     const { requestUri, origin } = (isRecord(stream.endpoint) ? stream.endpoint : {}) as Record<string, unknown>
     if (typeof requestUri !== 'string') return []
-    return [`${typeof origin === 'string' ? origin : base}${requestUri}`]
+    return [typeof origin === 'string' ? origin + requestUri : requestUri]
   })
 }
 

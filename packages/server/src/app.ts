@@ -19,6 +19,7 @@ import type { GatedWrites } from './features/approvals/gated-writes.ts'
 import type { Impact } from './features/approvals/policy.ts'
 import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
+import { serveCodeReferences } from './features/code-references/code-reference-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import { serveDefinitions } from './features/definitions/definition-routes.ts'
@@ -160,6 +161,7 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
+  serveCodeReferences(serve, { database, now })
   servePayloadSchemas(serve, { database, now })
   serveManifest(serve, { ...serving, writes, now })
   serveFlagOverrides(serve, { database, overrideSigner, now })

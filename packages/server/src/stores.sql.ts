@@ -6,6 +6,7 @@ import { type ActivityCounts, createActivityCounts } from './features/activity/a
 import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
 import { sqlPolicyStore } from './features/approvals/policy-store.sql.ts'
 import { sqlChangeRequestStore } from './features/approvals/requests/change-request-store.sql.ts'
+import { sqlCodeReferenceStore } from './features/code-references/code-reference-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
@@ -85,6 +86,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
   changeRequests: ({ db }) => sqlChangeRequestStore(db),
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
+  codeReferences: ({ db }) => sqlCodeReferenceStore(db),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),

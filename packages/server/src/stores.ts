@@ -4,6 +4,7 @@ import type { RoleStore } from './features/access/role-store.ts'
 import type { ActivityStore } from './features/activity/activity-store.ts'
 import type { PolicyStore } from './features/approvals/policy-store.ts'
 import type { ChangeRequestStore } from './features/approvals/requests/change-request-store.ts'
+import type { CodeReferenceStore } from './features/code-references/code-reference-store.ts'
 import type { CohortStore } from './features/cohorts/cohort-store.ts'
 import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
@@ -47,6 +48,7 @@ export interface Stores {
   readonly activity: ActivityStore
   readonly changeRequests: ChangeRequestStore
   readonly changes: ChangeLog
+  readonly codeReferences: CodeReferenceStore
   readonly cohortJobs: CohortJobStore
   readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore

@@ -76,6 +76,10 @@ export const UsedBy = Type.Object(
       { description: 'Other environments with the same flag.' },
     ),
     last_called_at: Nullable(Instant('When its value was last requested.')),
+    code_references: Type.Integer({ description: 'Number of lines of code that name it.', examples: [3] }),
+    code_repositories: Type.Array(Type.String({ description: 'Name of a repository.', examples: ['acme/shop'] }), {
+      description: 'Repositories with these lines.',
+    }),
   },
   { title: 'UsedBy', description: 'What depends on a flag or a cohort.' },
 )

@@ -53,7 +53,8 @@ export const flagIntentRoutes = {
     path: `${flag}/archive`,
     operationId: 'archiveFeatureFlag',
     summary: 'Archive the flag and switch it off; refused while it is evaluated or needed, unless forced with a reason',
-    description: 'A flag is in use when it was evaluated within 7 days or when an active flag depends on it.',
+    description:
+      'A flag is in use when it was evaluated within 7 days, when another flag depends on it, or when scanned code names it.',
     body: Type.Object({
       force: Type.Optional(Type.Boolean({ description: 'Archive a flag that is in use.' })),
       reason: Type.Optional(Type.String({ maxLength: 2000, description: 'Required with `force`.' })),

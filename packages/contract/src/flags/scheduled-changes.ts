@@ -165,7 +165,8 @@ export const scheduledChangeRoutes = {
     tag,
     operationId: 'updateScheduledChange',
     summary: 'Change the content or time; a failed change is retried',
-    description: 'A change that is done cannot be edited. The attempts and steps start over.',
+    description:
+      'A change that is done cannot be edited. The attempts and steps start over. Pausing or resuming one change of a pair does it for both.',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
     body: Type.Object({

@@ -1,7 +1,13 @@
 import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
 import { acceptsNull, isStrict, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
-import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import {
+  type CohortProperty,
+  type FlagProperty,
+  type ParsedProperty,
+  personCreatedAt,
+  type ValueProperty,
+} from '../definition/parse-property.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
 import { NO_CACHE, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
@@ -120,12 +126,12 @@ export class PredicatePool {
    */
   #idOfValue(property: ValueProperty, entity: number): number {
     const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
-    const { key, operator, value, ignoresCase } = property
+    const { key, operator, value, mode } = property
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
-    const mode = ignoresCase ? `${operator}:i` : operator
-    const name = `value ${entity} ${named} ${mode} ${key.length} ${key} ${nameOf(value)}`
+    const how = `${operator}${mode.ignoresCase ? ':i' : ''}${mode.isSameType ? ':t' : ''}${mode.isAnyItem ? ':a' : ''}`
+    const name = `value ${entity} ${named} ${how} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
-      const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, ignoresCase })
+      const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, mode })
       this.regexSizes[this.predicates.length] = regexSize ?? 0
       if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {
@@ -135,7 +141,7 @@ export class PredicatePool {
         reads: { kind: 'property', entity, fallback: named, key },
       }
     })
-    if (isStrict(operator)) this.serverOnly.add(id)
+    if (isStrict(operator) || key === personCreatedAt) this.serverOnly.add(id)
     if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
     return id
   }

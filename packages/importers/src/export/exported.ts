@@ -1,4 +1,4 @@
-import type { CohortGroup, FlagFilters, Property } from '../model.ts'
+import type { CohortGroup, Condition, FlagFilters, Property } from '../model.ts'
 
 /** A project as exporters read it; filters have real ids. */
 export interface ExportedProject {
@@ -91,6 +91,8 @@ function parsedPayload(payload: unknown, otherwise: string): unknown {
 }
 
 export const propertiesOf = ({ filters }: ExportedFlag): Property[] =>
-  (filters.groups ?? []).flatMap(group => group.properties ?? [])
+  [...(filters.groups ?? []), ...(Array.isArray(filters.super_groups) ? filters.super_groups : [])].flatMap(
+    (group: Condition) => group.properties ?? [],
+  )
 
 export const isGroup = (member: CohortGroup | Property): member is CohortGroup => 'values' in member

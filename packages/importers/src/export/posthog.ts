@@ -1,7 +1,9 @@
 import type { CohortGroup, Condition, Property } from '../model.ts'
 import {
   type ExportedCohort,
+  type ExportedFlag,
   type ExportedProject,
+  type ExportNotes,
   type ExportResult,
   exportEach,
   isGroup,
@@ -26,8 +28,9 @@ const isForeignCondition = ({ bucketing, split, value }: Condition): boolean =>
 
 /** Flags and cohorts as PostHog lists them, with their ids. `halyard import-from posthog` reads it. */
 export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): ExportResult {
-  const foreignCohorts = new Set(cohorts.filter(cohort => leavesOf(cohort).some(isForeign)).map(({ id }) => String(id)))
-  const { written, items } = exportEach(flags, (flag, notes) => {
+  const foreignCohorts = foreignCohortsOf(cohorts)
+  const refused = new Set<string>()
+  const write = (flag: ExportedFlag, notes: ExportNotes) => {
     if (flag.filters.bucketing || (flag.filters.groups ?? []).some(isForeignCondition)) {
       return notes.refuse(
         'PostHog has no bucketing of other services, no splits and no conditions that turn a flag off.',
@@ -37,7 +40,10 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
     const foreign = properties.find(isForeign)
     if (foreign) return notes.refuse(`PostHog does not have the operator ${foreign.operator ?? 'exact'} used here.`)
     if (properties.some(({ type, value }) => type === 'cohort' && foreignCohorts.has(String(value)))) {
-      return notes.refuse('A cohort of the flag uses operators that PostHog does not have.')
+      return notes.refuse('A cohort of the flag is static, or uses operators that PostHog does not have.')
+    }
+    if (properties.some(({ type, key }) => type === 'flag' && refused.has(key))) {
+      return notes.refuse('A flag that it depends on cannot be written.')
     }
     return {
       id: flag.id,
@@ -50,7 +56,17 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
       ensure_experience_continuity: flag.ensureExperienceContinuity,
       bucketing_identifier: flag.bucketingIdentifier,
     }
-  })
+  }
+  // A refused flag takes those with it that depend on it.
+  let { written, items } = exportEach(flags, write)
+  for (let count = -1; count < refused.size; ) {
+    count = refused.size
+    for (const [index, { status }] of items.entries()) {
+      const { id, key } = flags[index]!
+      if (status === 'refused') refused.add(String(id)).add(key)
+    }
+    ;({ written, items } = exportEach(flags, write))
+  }
   return {
     document: {
       flags: written.map(({ result }) => result),
@@ -61,6 +77,21 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
     },
     items,
   }
+}
+
+/** The members of static cohorts cannot be written; a cohort in which one is used is lost with it. */
+function foreignCohortsOf(cohorts: readonly ExportedCohort[]): ReadonlySet<string> {
+  const foreign = new Set<string>()
+  for (let count = -1; count < foreign.size; ) {
+    count = foreign.size
+    for (const cohort of cohorts) {
+      const isLost = ({ type, value }: Property) => type === 'cohort' && foreign.has(String(value))
+      if (cohort.isStatic || leavesOf(cohort).some(leaf => isForeign(leaf) || isLost(leaf))) {
+        foreign.add(String(cohort.id))
+      }
+    }
+  }
+  return foreign
 }
 
 export function leavesOf({ filters }: Pick<ExportedCohort, 'filters'>): Property[] {

@@ -5,6 +5,7 @@ import { version } from '../version.ts'
 import { credentials } from './accounts/credentials.ts'
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
 import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
+import { codeReferences } from './code-references/code-references.ts'
 import { backup } from './data/backup.ts'
 import { importCommand } from './data/import.ts'
 import { migrateCommand } from './data/migrate.ts'
@@ -218,6 +219,16 @@ function addFlagCommands(program: Command): void {
     .option('--watch', 'keep the file up to date until the command is stopped')
     .addOption(new Option('--for <packages...>', 'packages whose functions get the types').choices(targets).default([]))
     .action(types)
+
+  onFlags(program.command('code-refs'))
+    .description('find the flags of a project in source code and upload where they are')
+    .requiredOption('--repository <name>', 'name of the repository, such as acme/shop')
+    .option('--dir <folder>', 'folder to scan', '.')
+    .option('--branch <name>', 'branch that is scanned; default: from Git')
+    .option('--commit <hash>', 'commit that is scanned; default: from Git')
+    .option('--no-excerpts', 'upload files and line numbers only, no source text')
+    .option('--dry-run', 'print what is found and upload nothing')
+    .action(codeReferences)
 
   const projects = group(program, 'projects', 'manage projects on a running server')
   withServer(projects.command('list')).description('list projects').addOption(jsonOption()).action(listProjects)

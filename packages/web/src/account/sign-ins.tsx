@@ -32,38 +32,42 @@ export function SignIns() {
         </Text>
       </div>
       <Loaded query={signIns}>
-        {all => (
-          <DataTable
-            label={t.account.signIns}
-            head={[t.account.browser, t.account.address, t.account.lastUsed, t.account.expires, '']}
-            rows={all.map(signIn => ({
-              key: signIn.id,
-              cells: [
-                <Group key="browser" gap="xs" title={signIn.user_agent}>
-                  {browserName(signIn.user_agent) || t.common.none}
-                  {signIn.is_current && (
-                    <Badge variant="light" color="green" size="sm">
-                      {t.account.thisBrowser}
-                    </Badge>
-                  )}
-                </Group>,
-                signIn.address,
-                <RelativeTime key="used" instant={signIn.last_used_at} />,
-                moment(signIn.expires_at),
-                !signIn.is_current && (
-                  <ConfirmButton
-                    key="revoke"
-                    label={t.account.endSignIn}
-                    of={browserName(signIn.user_agent)}
-                    question={t.account.endSignInQuestion}
-                    done={t.account.signInEnded}
-                    onConfirm={() => revoke(signIn)}
-                  />
-                ),
-              ],
-            }))}
-          />
-        )}
+        {all =>
+          all.length === 0 ? (
+            <Text size="sm">{t.account.noSignIns}</Text>
+          ) : (
+            <DataTable
+              label={t.account.signIns}
+              head={[t.account.browser, t.account.address, t.account.lastUsed, t.account.expires, '']}
+              rows={all.map(signIn => ({
+                key: signIn.id,
+                cells: [
+                  <Group key="browser" gap="xs" title={signIn.user_agent}>
+                    {browserName(signIn.user_agent) || t.common.none}
+                    {signIn.is_current && (
+                      <Badge variant="light" color="green" size="sm">
+                        {t.account.thisBrowser}
+                      </Badge>
+                    )}
+                  </Group>,
+                  signIn.address,
+                  <RelativeTime key="used" instant={signIn.last_used_at} />,
+                  moment(signIn.expires_at),
+                  !signIn.is_current && (
+                    <ConfirmButton
+                      key="revoke"
+                      label={t.account.endSignIn}
+                      of={browserName(signIn.user_agent)}
+                      question={t.account.endSignInQuestion}
+                      done={t.account.signInEnded}
+                      onConfirm={() => revoke(signIn)}
+                    />
+                  ),
+                ],
+              }))}
+            />
+          )
+        }
       </Loaded>
     </Stack>
   )

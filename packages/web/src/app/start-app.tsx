@@ -9,6 +9,7 @@ import { pollUnstreamedQueries } from '../services/polling.ts'
 import { clearRecent } from '../services/recent-items.ts'
 import { ServicesContext } from '../services/services.ts'
 import { goToSignIn } from '../session/sign-in-path.ts'
+import { deliverMovedClicks } from '../ui/layout/deliver-moved-clicks.ts'
 import type { AppRoot } from './app-root.tsx'
 import { createAppRouter } from './router.tsx'
 
@@ -22,6 +23,7 @@ const retriesMax = 2
 
 /** Renders the app for a signed-in user, or an invitation. */
 export function startApp({ session, render }: AppRoot): void {
+  deliverMovedClicks(document)
   const drafts = createDraftStore(sessionStorage)
   const services = { session, call: createCall(session), live: createLive(session), drafts }
   const queries = new QueryClient({

@@ -31,7 +31,9 @@ export const theme = createTheme({
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     // Announces a field error when it appears, wherever the focus is.
     InputError: { defaultProps: { role: 'alert' } },
-    ModalRoot: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
+    // Content that arrives late makes a centered dialog move as a whole.
+    ModalRoot: { defaultProps: { yOffset: '10dvh', transitionProps: { duration: 120 } } },
+    Accordion: { defaultProps: { variant: 'separated', radius: 'lg' } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },

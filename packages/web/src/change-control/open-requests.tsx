@@ -10,11 +10,10 @@ interface Props {
   flagId: number
 }
 
-/** Leads from a flag to the changes of it that wait. */
-export function OpenRequests({ projectId, flagId }: Props) {
-  const t = useMessages()
+/** The changes of a flag that wait. */
+export function useOpenRequests({ projectId, flagId }: Props) {
   const call = useCall()
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['change-requests', projectId, 'of-flag', flagId],
     queryFn: ({ signal }) =>
       call(routes.changeRequests.list, {
@@ -23,6 +22,13 @@ export function OpenRequests({ projectId, flagId }: Props) {
         signal,
       }),
   })
+}
+
+/** Leads from a flag to the changes of it that wait. */
+export function OpenRequests(props: Props) {
+  const { projectId } = props
+  const t = useMessages()
+  const { data } = useOpenRequests(props)
   if (!data || data.count === 0) return null
   return (
     <Alert color="indigo" mb="md" title={t.requests.openFor(data.count)}>

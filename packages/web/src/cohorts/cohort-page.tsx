@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Progress, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,10 +7,11 @@ import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Cohort } from '../services/cohort-queries.ts'
 import { useBackoffInterval } from '../services/polling.ts'
 import { useCall } from '../services/services.ts'
-import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
-import { UsedBy } from '../used-by/used-by.tsx'
+import { UsedBy, useUsedBy } from '../used-by/used-by.tsx'
 import { CohortForm } from './cohort-form.tsx'
 import { CohortPeople } from './cohort-people.tsx'
 
@@ -59,23 +60,40 @@ export function CohortPage() {
 
 function Size({ cohort }: { cohort: Cohort }) {
   const t = useMessages()
-  const { count } = useFormats()
+  const { count, percent } = useFormats()
   if (cohort.is_calculating) {
     const { processed = 0, total = null } = cohort.progress ?? {}
     return (
       <span role="status">
-        {t.cohorts.counting}
-        {total !== null && (
-          <Progress value={(100 * processed) / Math.max(1, total)} aria-label={t.cohorts.counting} mt={4} />
-        )}
+        {t.cohorts.counting} {total !== null && percent(Math.floor((100 * processed) / Math.max(1, total)))}
       </span>
     )
   }
   return <>{cohort.count === null ? t.cohorts.notCounted : t.cohorts.size(count(cohort.count))}</>
 }
 
-function DeleteCohort({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
+interface DeleteProps {
+  projectId: string
+  cohort: Cohort
+}
+
+function DeleteCohort(props: DeleteProps) {
   const t = useMessages()
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <>
+      <Button variant="subtle" color="red" size="compact-sm" onClick={() => setIsAsking(true)}>
+        {t.flags.bulkDelete}
+      </Button>
+      {isAsking && <DeleteDialog {...props} onClose={() => setIsAsking(false)} />}
+    </>
+  )
+}
+
+function DeleteDialog({ projectId, cohort, onClose }: DeleteProps & { onClose: () => void }) {
+  const t = useMessages()
+  const notify = useNotify()
+  const used = useUsedBy(projectId, { cohort: cohort.id })
   const call = useCall()
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -86,18 +104,20 @@ function DeleteCohort({ projectId, cohort }: { projectId: string; cohort: Cohort
     })
     await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
     await navigate({ to: '/project/$projectId/cohorts', params: { projectId } })
+    notify.success({ message: t.cohorts.deleted(cohort.name) })
   }
   return (
-    <ConfirmButton
-      label={t.flags.bulkDelete}
+    <ConfirmDialog
+      title={t.flags.bulkDelete}
+      isLoading={used.isPending}
       question={
         <Stack gap="sm">
           <Text>{t.cohorts.deleteQuestion(cohort.name)}</Text>
-          <UsedBy projectId={projectId} of={{ cohort: cohort.id }} />
+          <UsedBy used={used} />
         </Stack>
       }
-      done={t.cohorts.deleted(cohort.name)}
       onConfirm={remove}
+      onClose={onClose}
     />
   )
 }

@@ -33,7 +33,7 @@ export function RolesPage() {
             {all.length === 0 ? (
               <EmptyState title={t.roles.none} text={t.roles.noneText} />
             ) : (
-              <Accordion variant="separated" mt="md" order={2}>
+              <Accordion mt="md" order={2}>
                 {all.map(role => (
                   <Accordion.Item key={role.id} value={role.id}>
                     <Accordion.Control>

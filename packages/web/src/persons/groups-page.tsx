@@ -91,7 +91,7 @@ function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonl
         {({ results, count }) => (
           <>
             {results.length === 0 && <Text>{t.persons.noMatches}</Text>}
-            <Accordion variant="separated" order={2}>
+            <Accordion order={2}>
               {results.map(({ group_key, group_properties }) => (
                 <Accordion.Item key={group_key} value={group_key}>
                   <Accordion.Control>{group_key}</Accordion.Control>

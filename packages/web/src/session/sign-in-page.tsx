@@ -83,9 +83,7 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
         </form>
       </Paper>
       <details style={{ marginTop: '1rem' }}>
-        <summary style={{ cursor: 'pointer', fontSize: 'var(--mantine-font-size-sm)' }}>
-          {t.signIn.firstOwnerTitle}
-        </summary>
+        <summary>{t.signIn.firstOwnerTitle}</summary>
         <Text size="sm" my="xs">
           {t.signIn.firstOwner}
         </Text>

@@ -5,25 +5,25 @@ import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { Loaded } from '../ui/feedback/problems.tsx'
 
-interface Props {
-  projectId: string
-  of: { readonly flag: number } | { readonly cohort: number }
-}
-
-/** What depends on a flag or a cohort, before it is deleted or archived. */
-export function UsedBy({ projectId, of }: Props) {
-  const t = useMessages()
+/** What depends on a flag or a cohort. Mount it with the dialog that asks: an older result is not shown again. */
+export function useUsedBy(projectId: string, of: { readonly flag: number } | { readonly cohort: number }) {
   const call = useCall()
   const isFlag = 'flag' in of
   const id = String(isFlag ? of.flag : of.cohort)
-  const used = useQuery({
+  return useQuery({
     queryKey: ['used-by', projectId, isFlag ? 'flag' : 'cohort', id],
     queryFn: ({ signal }) =>
       isFlag
         ? call(routes.flagDetails.flagUsedBy, { params: { project_id: projectId, id }, signal })
         : call(routes.flagDetails.cohortUsedBy, { params: { project_id: projectId, id }, signal }),
     staleTime: 0,
+    gcTime: 0,
   })
+}
+
+/** What depends on a flag or a cohort, before it is deleted or archived. */
+export function UsedBy({ used }: { used: ReturnType<typeof useUsedBy> }) {
+  const t = useMessages()
   return (
     <Loaded query={used}>
       {known => (isUnused(known) ? <Text size="sm">{t.usedBy.nothing}</Text> : <Uses used={known} />)}
@@ -31,8 +31,9 @@ export function UsedBy({ projectId, of }: Props) {
   )
 }
 
-const isUnused = ({ flags, cohorts, pending_schedules, environments, last_called_at }: UsedByWire): boolean =>
-  flags.length + cohorts.length + pending_schedules + environments.length === 0 && last_called_at === null
+const isUnused = ({ flags, cohorts, environments, last_called_at, ...counts }: UsedByWire): boolean =>
+  flags.length + cohorts.length + environments.length + counts.pending_schedules + counts.code_references === 0 &&
+  last_called_at === null
 
 function Uses({ used }: { used: UsedByWire }) {
   const t = useMessages()
@@ -46,6 +47,9 @@ function Uses({ used }: { used: UsedByWire }) {
         {cohorts.length > 0 && <List.Item>{t.usedBy.cohorts(names(cohorts))}</List.Item>}
         {schedules > 0 && <List.Item>{t.usedBy.schedules(schedules)}</List.Item>}
         {environments.length > 0 && <List.Item>{t.usedBy.environments(names(environments))}</List.Item>}
+        {used.code_references > 0 && (
+          <List.Item>{t.usedBy.code(used.code_references, used.code_repositories.join(', '))}</List.Item>
+        )}
         {calledAt !== null && <List.Item>{t.usage.lastCalled(moment(calledAt))}</List.Item>}
       </List>
     </Alert>

@@ -44,7 +44,7 @@ function Webhooks({ projectId }: { projectId: string }) {
           {results.length === 0 ? (
             <EmptyState title={t.webhooks.none} text={t.webhooks.noneText} />
           ) : (
-            <Accordion variant="separated" mt="md" order={2}>
+            <Accordion mt="md" order={2}>
               {results.map(webhook => (
                 <Accordion.Item key={webhook.id} value={String(webhook.id)}>
                   <Accordion.Control>

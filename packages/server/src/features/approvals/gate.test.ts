@@ -119,6 +119,8 @@ const others: Readonly<Record<string, string>> = {
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
   [`PUT ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
   [`DELETE ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
+  [`PUT ${project}/code_references`]: 'where code names flags; no evaluation reads it',
+  [`DELETE ${project}/code_repositories/:repository_id`]: 'where code names flags; no evaluation reads it',
   [`PUT ${flags}/:id/favorite`]: 'a mark of one user',
   [`DELETE ${flags}/:id/favorite`]: 'a mark of one user',
   [`POST ${project}/saved_views`]: 'a search that is kept',

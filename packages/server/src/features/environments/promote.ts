@@ -77,7 +77,8 @@ export async function promote(
     }
     const policies = items.at(-1)!.needed?.policies.map(({ id, version }) => [id, version])
     const cohorts = source.cohorts.map(({ id, version }) => [id, version])
-    read.push([source.flag.id, source.flag.version, before?.id, before?.version, cohorts, newCohorts, policies])
+    const { flag, payloadSchema } = source
+    read.push([flag.id, flag.version, payloadSchema, before?.id, before?.version, cohorts, newCohorts, policies])
   }
   return { hash: createHash('sha256').update(JSON.stringify(read)).digest('hex'), items }
 }

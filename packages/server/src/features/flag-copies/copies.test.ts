@@ -97,6 +97,27 @@ onEachDatabase('organization flags', dialect => {
     expect((await flagIn(first, 'again')).version).toBe(2)
   })
 
+  it('carries the payload schema over with the payloads', async () => {
+    const payloads = (value: string) => ({ filters: { groups: [{}], payloads: { true: value } } })
+    const flag = await make('schema', payloads('5'))
+    const schemaAt = (at: string, id: number) => `${at}${id}/payload_schema/`
+    await s.put(schemaAt(flags, flag.id), { schema: { type: 'number' } })
+    expect((await s.post(copy, body('schema'))).status).toBe(200)
+    const copied = await flagIn(targets[0], 'schema')
+    const theirs = schemaAt(targets[0]!.flags, copied.id)
+    expect((await s.get(theirs)).body.schema).toEqual({ type: 'number' })
+
+    // A copy in place replaces the payloads, and with them what they must match.
+    await s.delete(schemaAt(flags, flag.id))
+    await s.patch(`${flags}${flag.id}/`, payloads('"five"'))
+    const refused = await s.post(copy, body('schema'))
+    expect([refused.status, refused.body.attr]).toEqual([400, 'target_project_ids'])
+    expect(refused.body.detail).toContain('payload schema')
+    await s.put(schemaAt(flags, flag.id), { schema: { type: 'string' } })
+    expect((await s.post(copy, body('schema'))).status).toBe(200)
+    expect((await s.get(theirs)).body.schema).toEqual({ type: 'string' })
+  })
+
   it('creates disabled copies on request', async () => {
     await make('quiet')
     await s.post(copy, body('quiet', { disable_copied_flag: true }))

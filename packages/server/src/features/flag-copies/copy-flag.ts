@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { usesFlags } from '@halyard/engine'
 import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
@@ -12,6 +13,8 @@ import type { Cohort } from '../cohorts/cohort.ts'
 import { createFlag } from '../flags/create-flag.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
 import { updateFlag } from '../flags/update-flag.ts'
+import type { JsonSchema } from '../typed-flags/payload-schema.ts'
+import { setPayloadSchema } from '../typed-flags/set-payload-schema.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
 
 export interface FlagCopy {
@@ -26,6 +29,7 @@ export interface Source {
   readonly project: Project
   readonly flag: Flag
   readonly cohorts: readonly Cohort[]
+  readonly payloadSchema: JsonSchema | undefined
   /** The flags it depends on: key by id. */
   readonly dependencies: ReadonlyMap<string, string>
 }
@@ -102,6 +106,7 @@ export async function findSource(
     project,
     flag,
     cohorts: await cohortsNeededBy(tx, project.id, flag.filters),
+    payloadSchema: (await tx.payloadSchemas.find(project.id, flag.id))?.schema,
     dependencies: new Map(dependencies.map(other => [String(other.id), other.key])),
   }
 }
@@ -151,9 +156,26 @@ export async function copyInto(
   // Cohorts that are copied along get other ids each time the transaction is run.
   const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
   if (existing) {
+    await tx.projects.holdReferences(target.id)
+    await copySchema(tx, actor, source, target, { ...existing, filters: patch.filters ?? existing.filters }, now)
     return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
   }
-  return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
+  const created = await createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
+  await copySchema(tx, actor, source, target, created, now)
+  return created
+}
+
+/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. */
+async function copySchema(
+  tx: Stores,
+  actor: Actor,
+  { flag, payloadSchema }: Source,
+  target: Project,
+  copy: Flag,
+  now: Instant,
+): Promise<void> {
+  if (payloadSchema === undefined || !isDeepStrictEqual(copy.filters.payloads, flag.filters.payloads)) return
+  await setPayloadSchema(tx, actor, target, copy, payloadSchema, now)
 }
 
 type CopiedFields = FlagPatch & { readonly key: string }

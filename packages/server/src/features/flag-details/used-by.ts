@@ -25,6 +25,8 @@ export const cohortUsedBy = (served: ServedProject, cohortId: number): UsedBy =>
   pending_schedules: 0,
   environments: [],
   last_called_at: null,
+  code_references: 0,
+  code_repositories: [],
 })
 
 export async function flagUsedBy(
@@ -35,11 +37,14 @@ export async function flagUsedBy(
   served: ServedProject,
 ): Promise<UsedBy> {
   const pending = await tx.schedules.list(project.id, { flagId: flag.id, status: 'pending' }, { limit: 1, offset: 0 })
+  const code = await tx.codeReferences.useOf(project.id, flag.key)
   return {
     ...usersOf(served, ({ flags }) => flags.includes(flag.id)),
     pending_schedules: pending.count,
     environments: await otherEnvironments(tx, actor, project, flag),
     last_called_at: (await tx.usage.lastUsed(project.id, 'called')).get(flag.key) ?? null,
+    code_references: code.count,
+    code_repositories: [...code.repositories],
   }
 }
 

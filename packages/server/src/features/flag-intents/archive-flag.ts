@@ -10,7 +10,7 @@ import { updateFlag } from '../flags/update-flag.ts'
 
 /** A flag that was evaluated more recently is still in use. */
 const unusedMilliseconds = 7 * 24 * 3_600_000
-const dependentsNamedMax = 5
+const namedMax = 5
 
 export interface Archiving {
   readonly stored: Flag
@@ -19,7 +19,7 @@ export interface Archiving {
   readonly reason: string
 }
 
-/** Archives the flag and switches it off. Raises `invalid` while it is evaluated or other flags need it, unless forced. */
+/** Archives the flag and switches it off. Raises `invalid` while other flags, evaluations or code use it, unless forced. */
 export async function archiveFlag(
   tx: Stores,
   author: Author,
@@ -43,10 +43,14 @@ async function useOf(tx: Stores, project: Project, flag: Flag, now: Instant): Pr
     other => other.id !== flag.id && usesFlags(other.filters).includes(flag.id),
   )
   if (dependents.length > 0) {
-    const keys = dependents.slice(0, dependentsNamedMax).map(({ key }) => key)
+    const keys = dependents.slice(0, namedMax).map(({ key }) => key)
     return `Other flags depend on this one: ${keys.join(', ')}.`
   }
   const lastUsed = (await tx.usage.lastUsed(project.id, 'called')).get(flag.key)
   const isUsed = lastUsed !== undefined && lastUsed > plusMilliseconds(now, -unusedMilliseconds)
-  return isUsed ? `The flag was evaluated at ${lastUsed}.` : undefined
+  if (isUsed) return `The flag was evaluated at ${lastUsed}.`
+  const { count, repositories } = await tx.codeReferences.useOf(project.id, flag.key)
+  if (count === 0) return undefined
+  const names = repositories.slice(0, namedMax).join(', ')
+  return `Code refers to it: ${count} ${count === 1 ? 'line' : 'lines'} in ${names}.`
 }

@@ -106,7 +106,7 @@ function revertingPlan(plan: SchedulePlan, { scheduledAt, cronExpression }: Pair
   return { ...plan, payload: { operation, value: !value }, scheduledAt, cronExpression, pair: null }
 }
 
-/** Changes the time or content of a pending change and resets its attempts. */
+/** Changes the time or content of a pending change and resets its attempts. Both changes of a pair are paused and resumed together. */
 export async function replanChange(
   tx: Stores,
   author: NonNullable<Author>,
@@ -119,32 +119,73 @@ export async function replanChange(
   const flag = stored && (await tx.flags.find(project.id, stored.flagId))
   if (!stored || !flag) throw missing('Scheduled change')
   if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
-  const plan = { ...planOf(stored), ...withoutUndefined(edit), pair: null }
-  const isTimeKept = edit.scheduledAt === undefined && edit.cronExpression === undefined
-  const timed = isTimeKept ? plan : { ...plan, ...newTime(edit) }
-  const checked = await checkPlan(tx, project, flag, timed, now, permit.kind === 'approved')
+  const isLate = permit.kind === 'approved'
+  const own = await checkEdit(tx, project, flag, { stored, edit }, now, isLate)
+  const partner = await tx.schedules.findPartner(stored)
+  const partnerEdit = partner && pauseOf(partner, edit, isLate)
+  const other = partnerEdit && (await checkEdit(tx, project, flag, { stored: partner, edit: partnerEdit }, now, isLate))
   // Stopping what was approved needs no approval.
-  const isStopped = isPaused(checked.recurrence)
-  const content = { ...plan, payload: checked.payload, scheduledChange: stored.id }
-  const approval = isStopped ? stored.approval : await authorize(tx, permit, project, flag, content, checked)
-  const change: ScheduledChange = {
-    ...stored,
-    payload: checked.payload,
-    scheduledAt: checked.scheduledAt,
-    recurrence: { ...checked.recurrence, firstAt: isTimeKept ? stored.recurrence.firstAt : checked.recurrence.firstAt },
-    approval,
-    status: 'pending',
-    stepsDone: 0,
-    dueAt: dueOf(checked.recurrence, checked.scheduledAt),
-    attempts: 0,
-    failureReason: null,
-    updatedAt: now,
-    version: stored.version + 1,
+  const isStopped = isPaused(own.checked.recurrence)
+  const pair = other ? { scheduledAt: other.plan.scheduledAt, cronExpression: other.plan.cronExpression } : null
+  const content = { ...own.plan, payload: own.checked.payload, pair, scheduledChange: stored.id }
+  const approval = isStopped ? undefined : await authorize(tx, permit, project, flag, content, own.checked)
+  const save = async ({ stored: before, checked, isTimeKept }: CheckedEdit): Promise<ScheduledChange> => {
+    const { payload, scheduledAt, recurrence } = checked
+    const change: ScheduledChange = {
+      ...before,
+      payload,
+      scheduledAt,
+      recurrence: { ...recurrence, firstAt: isTimeKept ? before.recurrence.firstAt : recurrence.firstAt },
+      approval: approval === undefined ? before.approval : approval,
+      status: 'pending',
+      stepsDone: 0,
+      dueAt: dueOf(recurrence, scheduledAt),
+      attempts: 0,
+      failureReason: null,
+      updatedAt: now,
+      version: before.version + 1,
+    }
+    await tx.schedules.save(change)
+    await recordPlan(tx, author, project, flag, 'scheduled', change, now)
+    return change
   }
-  await tx.schedules.save(change)
-  await recordPlan(tx, author, project, flag, 'scheduled', change, now)
+  const change = await save(own)
+  if (other) await save(other)
   await announceSchedule(tx, project, flag.id, now)
   return change
+}
+
+/** What pausing or resuming a change means for the other one of its pair. What was approved names the times of both. */
+function pauseOf(
+  { status, recurrence }: ScheduledChange,
+  { isRecurring, pair }: Partial<SchedulePlan>,
+  isApproved: boolean,
+): Partial<SchedulePlan> | undefined {
+  if (isRecurring === undefined || status !== 'pending' || (isApproved && !pair)) return undefined
+  const isSwitched = isRecurring ? isPaused(recurrence) : recurrence.isRecurring
+  return isSwitched || pair ? { isRecurring, ...pair } : undefined
+}
+
+interface CheckedEdit {
+  readonly stored: ScheduledChange
+  readonly plan: SchedulePlan
+  readonly checked: CheckedPlan
+  readonly isTimeKept: boolean
+}
+
+async function checkEdit(
+  tx: Stores,
+  project: Project,
+  flag: Flag,
+  { stored, edit }: { readonly stored: ScheduledChange; readonly edit: Partial<SchedulePlan> },
+  now: Instant,
+  isLate: boolean,
+): Promise<CheckedEdit> {
+  const before = planOf(stored)
+  const plan = { ...before, ...withoutUndefined(edit), pair: null }
+  const isTimeKept = plan.scheduledAt === before.scheduledAt && plan.cronExpression === before.cronExpression
+  const timed = isTimeKept ? plan : { ...plan, ...newTime(edit) }
+  return { stored, plan, checked: await checkPlan(tx, project, flag, timed, now, isLate), isTimeKept }
 }
 
 const planOf = ({ payload, scheduledAt, recurrence }: ScheduledChange): SchedulePlan => ({

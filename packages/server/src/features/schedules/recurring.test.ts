@@ -105,10 +105,18 @@ onEachDatabase('recurring changes', dialect => {
       next_attempt_at: null,
       cron_expression: '0 9 * * 1-5',
     })
+    const running = async () => (await p.list()).map((change: { is_recurring: boolean }) => change.is_recurring)
+    expect(await running()).toEqual([false, false])
     await runOn(at(0, 10))
     expect(await p.isOn()).toBe(false)
+    await s.patch(`${p.path}/feature_flags/${p.flag.id}/`, { active: true })
+    await runOn(at(0, 18))
+    expect(await p.isOn()).toBe(true)
     const changed = await s.patch(path, { is_recurring: true, cron_expression: '0 10 * * *', scheduled_at: at(1, 10) })
     expect(changed.body).toMatchObject({ next_attempt_at: at(1, 10), cron_expression: '0 10 * * *' })
+    expect(await running()).toEqual([true, true])
+    await runOn(at(1, 18))
+    expect(await p.isOn()).toBe(false)
     expect((await s.delete(path)).status).toBe(204)
     expect(await p.list()).toEqual([])
   })
@@ -166,7 +174,20 @@ onEachDatabase('recurring changes', dialect => {
     expect((await ann.post(`${edit.body.change_request.url}approve/`)).body.status).toBe('applied')
     const edited = (await s.get(`${p.path}/scheduled_changes/${change.id}/`)).body
     expect(edited).toMatchObject({ cron_expression: '0 6 * * *', change_request: edit.body.change_request.id })
-    expect((await s.patch(`${p.path}/scheduled_changes/${change.id}/`, { is_recurring: false })).status).toBe(200)
+    const pausing = `${p.path}/scheduled_changes/${change.id}/`
+    expect((await s.patch(pausing, { is_recurring: false })).status).toBe(200)
+    const resume = await s.patch(pausing, { is_recurring: true })
+    expect(resume.status).toBe(409)
+    expect((await ann.post(`${resume.body.change_request.url}approve/`)).body.status).toBe('applied')
+    expect(await p.list()).toMatchObject([
+      { is_recurring: true, change_request: resume.body.change_request.id },
+      { is_recurring: true, change_request: resume.body.change_request.id },
+    ])
+    await runOn(at(2, 18))
+    expect(await p.isOn()).toBe(false)
+    await runOn(at(3, 7))
+    expect(await p.isOn()).toBe(true)
+    expect(await p.list()).toMatchObject([{ failure_reason: null }, { failure_reason: null }])
   })
 
   it('that are approved after their time run right away, or say why they cannot', async () => {

@@ -2,16 +2,13 @@ import { type PayloadSchema as PayloadSchemaWire, routes } from '@halyard/contra
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { requireCanEdit } from '../access/grants.ts'
-import { diffFields } from '../activity/activity.ts'
 import type { Flag } from '../flags/flag.ts'
 import { getFlag } from '../flags/flag-routes.ts'
-import { appendFlagActivity } from '../flags/record-flag.ts'
-import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.ts'
 import type { StoredPayloadSchema } from './payload-schema-store.ts'
+import { removePayloadSchema, setPayloadSchema } from './set-payload-schema.ts'
 
 interface Deps {
   readonly database: Database
@@ -38,12 +35,7 @@ export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps):
   serve(r.put, ({ actor, project, params, ...request }) =>
     database.transaction(async tx => {
       const flag = await editableFlag(tx, actor, project, params.id)
-      const { schema } = request.body
-      checkSchema(schema)
-      const mismatch = payloadMismatch(schema, flag.filters)
-      if (mismatch) throw invalid('schema', 'payload_mismatch', `A payload of the flag does not match: ${mismatch}`)
-      await record(tx, actor, project, flag, schema)
-      await tx.payloadSchemas.save(project.id, flag.id, schema, now())
+      await setPayloadSchema(tx, actor, project, flag, request.body.schema, now())
       return wireOf(flag, await tx.payloadSchemas.find(project.id, flag.id))
     }),
   )
@@ -51,8 +43,7 @@ export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps):
   serve(r.remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
       const flag = await editableFlag(tx, actor, project, params.id)
-      await record(tx, actor, project, flag, null)
-      await tx.payloadSchemas.remove(project.id, flag.id)
+      await removePayloadSchema(tx, actor, project, flag, now())
     })
     return answer({ status: 204 })
   })
@@ -63,12 +54,6 @@ export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps):
     const flag = await getFlag(tx, project, id)
     await requireCanEdit(tx, actor, project, flag)
     return flag
-  }
-
-  async function record(tx: Stores, actor: Actor, project: Project, flag: Flag, schema: JsonSchema | null) {
-    const before = (await tx.payloadSchemas.find(project.id, flag.id))?.schema ?? null
-    const changes = diffFields({ payload_schema: before }, { payload_schema: schema })
-    if (changes.length > 0) await appendFlagActivity(tx, actor, project, flag, { activity: 'updated', changes }, now())
   }
 }
 

@@ -9,6 +9,7 @@ const json = 'application/json'
 /** In the order of the API reference. */
 const tags: Readonly<Record<string, string>> = {
   'Feature flags': 'Create, change, list and delete flags, and see who changed what.',
+  'Code references': 'Lines of source code that name flags, as uploaded after a scan.',
   'Flag overrides': 'Values of flags for development, signed for a limited time.',
   'Flag list': 'Flags as a list shows them: summaries, recent usage, tags.',
   Evaluation: 'Evaluate flags with the reason for each value, for debugging.',

@@ -128,10 +128,11 @@ function rangeFault(
 function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly string[]): Problem | undefined {
   if (!schema.items) return undefined
   for (const [index, item] of items.entries()) {
-    const found = fault(schema.items, item, path)
+    const found = firstFault(schema.items, item, [])
     if (!found) continue
     const code = schema.items.type === 'integer' ? 'incorrect_type' : (found.code ?? 'invalid_input')
-    return invalid(path.join('__'), code, `Element ${index}: ${found.message}`)
+    const where = found.field ? `Element ${index}, ${found.field}` : `Element ${index}`
+    return invalid(path.join('__'), code, `${where}: ${found.message}`)
   }
   return undefined
 }

@@ -23,6 +23,7 @@ import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
+import { codeReferences } from './flags/0046-code-references.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
 import { importPlans } from './imports/0044-import-plans.ts'
 import { importLinks } from './imports/0045-import-links.ts'
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   payloadSchemas,
   importPlans,
   importLinks,
+  codeReferences,
 ]

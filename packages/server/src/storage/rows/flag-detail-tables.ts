@@ -7,6 +7,8 @@ export interface FlagDetailTables {
   saved_views: SavedViewRow
   favorite_flags: { project_id: number; user_id: number; flag_id: number }
   payload_schemas: PayloadSchemaRow
+  code_repositories: CodeRepositoryRow
+  code_references: CodeReferenceRow
 }
 
 interface FlagDetailsRow {
@@ -42,4 +44,22 @@ interface PayloadSchemaRow {
   project_id: number
   schema: string
   updated_at: string
+}
+
+interface CodeRepositoryRow {
+  id: Generated<number>
+  project_id: number
+  name: string
+  branch: string | null
+  commit_hash: string | null
+  scanned_at: string
+}
+
+interface CodeReferenceRow {
+  repository_id: number
+  project_id: number
+  flag_key: string
+  path: string
+  line: number
+  excerpt: string
 }

@@ -6,7 +6,7 @@ import { useFreezes } from '../gate/gate-queries.ts'
 export function FreezeBanner({ projectId }: { projectId: string }) {
   const t = useMessages()
   const { moment } = useFormats()
-  const active = useFreezes(projectId).filter(({ current_end }) => current_end !== null)
+  const active = (useFreezes(projectId).data ?? []).filter(({ current_end }) => current_end !== null)
   if (active.length === 0) return null
   return (
     <Alert color="blue" role="status" radius={0} py="xs">

@@ -3,7 +3,8 @@ import type { ApprovalPolicy, FlagWrite, Freeze } from '@halyard/contract'
 /** What stands between a change and its save. */
 export type Gate =
   | { readonly kind: 'open' }
-  /** Whether approval is needed is not known yet; the server decides when it is saved. */
+  | { readonly kind: 'loading' }
+  /** Whether approval is needed cannot be foreseen; the server decides when it is saved. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'approval' }
   | { readonly kind: 'frozen'; readonly until: string; readonly reason: string; readonly canSwitchOff: boolean }

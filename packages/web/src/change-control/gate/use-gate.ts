@@ -17,7 +17,7 @@ const waitMilliseconds = 300
 /** Whether saving would be refused by a freeze or has to be approved. Costs a request only where policies exist. */
 export function useGate({ projectId, flag, patch }: ProposedSave): Gate {
   const call = useCall()
-  const policies = useApprovalPolicies(projectId).data
+  const { data: policies, isPending } = useApprovalPolicies(projectId)
   const freezes = useFreezes(projectId)
   const isChange = Object.keys(patch).length > 0
   const mayNeed = policies !== undefined && isChange && mayNeedApproval(policies, patch)
@@ -40,13 +40,14 @@ export function useGate({ projectId, flag, patch }: ProposedSave): Gate {
     staleTime: 10_000,
   })
   if (!isChange) return openGate
+  if (isPending || freezes.isPending) return { kind: 'loading' }
   const frozen = isSwitchingOff(patch)
     ? undefined
-    : freezeInForce(freezes, [...(flag?.tags ?? []), ...(patch.tags ?? [])])
+    : freezeInForce(freezes.data ?? [], [...(flag?.tags ?? []), ...(patch.tags ?? [])])
   if (frozen?.current_end) {
     return { kind: 'frozen', until: frozen.current_end, reason: frozen.reason, canSwitchOff: flag !== undefined }
   }
   if (!mayNeed) return openGate
-  if (foreseen.data === undefined) return { kind: 'unknown' }
+  if (foreseen.data === undefined) return { kind: foreseen.isError ? 'unknown' : 'loading' }
   return foreseen.data ? { kind: 'approval' } : openGate
 }

@@ -1,7 +1,8 @@
 import { type BlastRadius, type FlagSummary, type Project, routes } from '@halyard/contract'
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Box, Button, Group, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -21,6 +22,8 @@ interface Props {
 /** Each impact is a request, so only the first flags get one. */
 const impactsMax = 10
 const listedMax = 50
+/** Two lines, so that the rows keep their height when it arrives. */
+const impactHeight = '3rem'
 
 /** What turning many flags on or off changes, before it happens. */
 export function BulkReview({ project, flags, active, onConfirm, onClose }: Props) {
@@ -28,10 +31,11 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
   const { percent, count } = useFormats()
   const changing = flags.filter(flag => flag.active !== active)
   const impacts = useImpacts(project, changing.slice(0, impactsMax), active)
+  const isLoading = useArePoliciesLoading(active ? [String(project.id)] : [])
   const wording = { t, percent, groupTypes: project.group_types }
   const title = active ? t.bulk.turnOn(changing.length) : t.bulk.turnOff(changing.length)
   return (
-    <Dialog size="xl" title={title} onClose={onClose}>
+    <Dialog size="xl" title={title} isLoading={isLoading} onClose={onClose}>
       <Stack>
         {changing.length === 0 ? (
           <Text>{t.editor.noChanges}</Text>
@@ -45,7 +49,9 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
                 flag.key,
                 describeState(flag, wording).text,
                 describeState({ ...flag, active }, wording).text,
-                impactText(impacts[index], t, count),
+                <Box key="impact" mih={index < impactsMax ? impactHeight : undefined}>
+                  {impactText(impacts[index], t, count)}
+                </Box>,
               ],
             }))}
           />

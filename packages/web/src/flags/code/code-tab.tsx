@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
 import type { TabProps } from '../flag-tabs.ts'
+import { CodeReferences } from './code-references.tsx'
 import { snippetFlag } from './snippet.ts'
 import { snippets } from './snippets.ts'
 import { TargetSnippets } from './target-snippets.tsx'
@@ -19,6 +20,7 @@ export function CodeTab({ flag, project }: TabProps) {
         {t.code.intro}
       </Text>
       <TargetSnippets all={all} label={t.tabs.code} />
+      <CodeReferences projectId={String(project.id)} flagId={flag.id} />
     </Stack>
   )
 }

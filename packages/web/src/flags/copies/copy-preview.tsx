@@ -2,6 +2,7 @@ import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -31,6 +32,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
+  const isLoading = useArePoliciesLoading(targets.map(({ project }) => String(project.id)))
   const copy = async () => {
     setIsBusy(true)
     setError(null)
@@ -43,9 +45,8 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
     }
   }
   return (
-    <Dialog title={t.editor.reviewTitle} size="lg" onClose={onClose}>
+    <Dialog title={t.editor.reviewTitle} size="lg" isLoading={isLoading} onClose={onClose}>
       <Stack>
-        <ProblemAlert error={error} />
         {targets.map(target => (
           <section key={target.project.id} aria-label={target.project.name}>
             <Title order={3}>{target.project.name}</Title>
@@ -60,6 +61,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
             <ChangeList changes={target.changes} wording={wording} wordingBefore={target.wording} />
           </section>
         ))}
+        <ProblemAlert error={error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.common.cancel}

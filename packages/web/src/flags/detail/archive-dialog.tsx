@@ -9,37 +9,43 @@ import { useCall } from '../../services/services.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { UsedBy, useUsedBy } from '../../used-by/used-by.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import { savedOrRequested } from '../save-flag.ts'
 
+type ArchivedFlag = Pick<Flag, 'id' | 'key'>
+
 /** Archives and unarchives a flag. */
-export function useArchiving(projectId: string, flag: Flag) {
+export function useArchiving(projectId: string, flag: ArchivedFlag) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
   const announceRequest = useRequestedNotice(projectId)
   const params = { project_id: projectId, id: String(flag.id) }
-  const finish = async (saving: Promise<Flag>, done: string) => {
+  const finish = async (saving: Promise<Flag>, done: string, onUndo?: () => Promise<void>) => {
     const outcome = await savedOrRequested(saving)
     if (outcome.kind === 'requested') return announceRequest(outcome.request)
     cacheFlag(queries, projectId, outcome.flag)
     queries.invalidateQueries({ queryKey: ['flag-history', projectId, params.id] })
-    notify.success({ id: `archive-${flag.id}`, message: done })
+    queries.invalidateQueries({ queryKey: ['flag-health', projectId] })
+    notify.success({ id: `archive-${flag.id}`, message: done, ...(onUndo && { onUndo }) })
   }
+  const unarchive = () => finish(call(routes.flagIntents.unarchive, { params }), t.archive.back(flag.key))
   return {
     archive: (reason: string | undefined) =>
       finish(
         call(routes.flagIntents.archive, { params, body: reason === undefined ? {} : { force: true, reason } }),
         t.archive.done(flag.key),
+        unarchive,
       ),
-    unarchive: () => finish(call(routes.flagIntents.unarchive, { params }), t.archive.back(flag.key)),
+    unarchive,
   }
 }
 
 interface Props {
   projectId: string
-  flag: Flag
+  flag: ArchivedFlag
   onClose: () => void
 }
 
@@ -47,6 +53,7 @@ interface Props {
 export function ArchiveDialog({ projectId, flag, onClose }: Props) {
   const t = useMessages()
   const { archive } = useArchiving(projectId, flag)
+  const used = useUsedBy(projectId, { flag: flag.id })
   const [reason, setReason] = useState('')
   const run = useMutation({ mutationFn: (why: string | undefined) => archive(why), onSuccess: onClose })
   const use = isProblem(run.error) && run.error.code === 'in_use' ? run.error.message : undefined
@@ -56,6 +63,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
     <Dialog title={t.archive.title(flag.key)} onClose={onClose}>
       <Stack>
         <Text>{t.archive.question}</Text>
+        <UsedBy used={used} />
         {use !== undefined && (
           <Alert color="yellow" role="alert" title={t.archive.inUse}>
             {use}
@@ -79,7 +87,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
           <Button
             color="red"
             data-autofocus
-            disabled={isForced && reason.trim() === ''}
+            disabled={used.isPending || (isForced && reason.trim() === '')}
             loading={run.isPending}
             onClick={() => run.mutate(isForced ? reason.trim() : undefined)}
           >

@@ -3,9 +3,10 @@ import { ActionIcon, Alert, Anchor, Badge, Group, Menu, Stack, Switch, Text } fr
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { useEnvironmentSets } from '../../change-control/environment-queries.ts'
 import { plainSave } from '../../change-control/gate/save-mode.ts'
 import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
-import { OpenRequests } from '../../change-control/open-requests.tsx'
+import { OpenRequests, useOpenRequests } from '../../change-control/open-requests.tsx'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useOfferActions } from '../../services/palette-actions.ts'
@@ -18,7 +19,7 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { DotsIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
-import { UsedBy } from '../../used-by/used-by.tsx'
+import { UsedBy, useUsedBy } from '../../used-by/used-by.tsx'
 import { CodeTab } from '../code/code-tab.tsx'
 import { CopiesTab } from '../copies/copies-tab.tsx'
 import { FlagDetailsTab } from '../details/flag-details-tab.tsx'
@@ -53,7 +54,11 @@ export function FlagPage() {
   })
   const flags = useRelatedFlags(projectId, flag.data?.filters ?? noFilters)
   const cohorts = useCohorts(projectId)
-  const data = project && flag.data ? { project, flag: flag.data } : undefined
+  // Both stand above the tabs.
+  const requests = useOpenRequests({ projectId, flagId: Number(flagId) })
+  const sets = useEnvironmentSets(project?.organization)
+  const isWaiting = requests.isPending || sets.isPending
+  const data = project && flag.data && !isWaiting ? { project, flag: flag.data } : undefined
   return (
     <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
       {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags} cohorts={cohorts} />}
@@ -209,18 +214,40 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
         </Menu.Dropdown>
       </Menu>
       {isArchiving && <ArchiveDialog projectId={projectId} flag={flag} onClose={() => setIsArchiving(false)} />}
-      <ConfirmDialog
-        isOpen={isAsking}
-        title={t.flags.bulkDelete}
-        question={
-          <Stack gap="sm">
-            <Text>{t.flags.bulkConfirmDelete(1)}</Text>
-            <UsedBy projectId={projectId} of={{ flag: flag.id }} />
-          </Stack>
-        }
-        onConfirm={() => setDeleted(true)}
-        onClose={() => setIsAsking(false)}
-      />
+      {isAsking && (
+        <DeleteDialog
+          projectId={projectId}
+          flag={flag}
+          onDelete={() => setDeleted(true)}
+          onClose={() => setIsAsking(false)}
+        />
+      )}
     </>
+  )
+}
+
+interface DeleteProps {
+  projectId: string
+  flag: Flag
+  onDelete: () => unknown
+  onClose: () => void
+}
+
+function DeleteDialog({ projectId, flag, onDelete, onClose }: DeleteProps) {
+  const t = useMessages()
+  const used = useUsedBy(projectId, { flag: flag.id })
+  return (
+    <ConfirmDialog
+      title={t.flags.bulkDelete}
+      isLoading={used.isPending}
+      question={
+        <Stack gap="sm">
+          <Text>{t.flags.bulkConfirmDelete(1)}</Text>
+          <UsedBy used={used} />
+        </Stack>
+      }
+      onConfirm={onDelete}
+      onClose={onClose}
+    />
   )
 }

@@ -81,7 +81,7 @@ export function NewFlagPage() {
           isSaving={create.isPending || create.isSuccess}
           gate={gate}
           onSave={() =>
-            gate.kind === 'open' || gate.kind === 'unknown' ? create.mutate(plainSave) : setIsReviewing(true)
+            gate.kind === 'approval' || gate.kind === 'frozen' ? setIsReviewing(true) : create.mutate(plainSave)
           }
         />
       ) : (

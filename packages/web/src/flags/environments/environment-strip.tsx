@@ -31,24 +31,33 @@ export function EnvironmentStrip({ flag, project }: Props) {
     },
     enabled: set !== undefined && !flag.deleted && !flag.archived,
   }).data
-  return set && row ? <Strip flag={flag} project={project} set={set} row={row} /> : null
+  const isShown = set !== undefined && row !== null && !flag.deleted && !flag.archived
+  return isShown ? <Strip flag={flag} project={project} set={set} row={row} /> : null
 }
 
-function Strip({ flag, project, set, row }: Props & { set: EnvironmentSet; row: FlagAcrossEnvironments }) {
+interface StripProps extends Props {
+  set: EnvironmentSet
+  /** Undefined until it is known; the strip has its height already. */
+  row: FlagAcrossEnvironments | undefined
+}
+
+function Strip({ flag, project, set, row }: StripProps) {
   const t = useMessages()
   const { percent } = useFormats()
   const call = useCall()
   const projects = useProjects().data ?? []
   const [isPromoting, setIsPromoting] = useState(false)
   const flags = useQueries({
-    queries: row.environments.map(({ project: id, flag_id }) => ({
+    queries: (row?.environments ?? []).map(({ project: id, flag_id }) => ({
       queryKey: flagKey(String(id), flag_id ?? 0),
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         call(routes.flags.get, { params: { project_id: String(id), id: String(flag_id) }, signal }),
       enabled: flag_id !== null,
     })),
   })
-  const visible = set.environments.filter(each => row.environments.some(({ project: id }) => id === each.project))
+  const visible = set.environments.filter(
+    each => row === undefined || row.environments.some(({ project: id }) => id === each.project),
+  )
   const sentenceOf = (index: number, projectId: number): string => {
     const found = flags[index]?.data
     const groupTypes = projects.find(({ id }) => id === projectId)?.group_types ?? {}
@@ -57,8 +66,8 @@ function Strip({ flag, project, set, row }: Props & { set: EnvironmentSet; row: 
   return (
     <section aria-label={t.environments.strip}>
       <Group justify="space-between" mb={4}>
-        <Badge variant="light" color={row.differs ? 'yellow' : 'green'}>
-          {row.differs ? t.environments.different : t.environments.same}
+        <Badge variant="light" color={row === undefined ? 'gray' : row.differs ? 'yellow' : 'green'}>
+          {row === undefined ? '…' : row.differs ? t.environments.different : t.environments.same}
         </Badge>
         {flag.can_edit && visible.length > 1 && (
           <Button size="compact-sm" variant="default" onClick={() => setIsPromoting(true)}>
@@ -68,7 +77,7 @@ function Strip({ flag, project, set, row }: Props & { set: EnvironmentSet; row: 
       </Group>
       <ul className={classes.strip}>
         {visible.map(({ project: id, name, is_production }, index) => {
-          const there = row.environments[index]?.flag_id ?? null
+          const there = row?.environments[index]?.flag_id ?? null
           const isHere = id === project.id
           return (
             <li key={id} className={classes.environment} data-here={isHere || undefined}>
@@ -86,7 +95,7 @@ function Strip({ flag, project, set, row }: Props & { set: EnvironmentSet; row: 
                 {isHere && ` · ${t.environments.here}`}
               </Text>
               <Text size="xs" c="dimmed">
-                {there === null ? t.environments.missing : sentenceOf(index, id)}
+                {row !== undefined && there === null ? t.environments.missing : sentenceOf(index, id)}
               </Text>
             </li>
           )

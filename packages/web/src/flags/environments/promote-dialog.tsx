@@ -5,11 +5,11 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useCohorts } from '../../services/cohort-queries.ts'
+import { useCohortList, useCohorts } from '../../services/cohort-queries.ts'
 import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
-import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { useWording } from '../use-wording.ts'
 import {
   defaultParts,
@@ -55,6 +55,7 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
     gcTime: 0,
     retry: false,
   })
+  const cohorts = useCohortList(String(to))
   const target = set.environments.find(({ project }) => project === to)
   const promote = async (hash: string) => {
     setIsBusy(true)
@@ -102,8 +103,8 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
           </Group>
         </Checkbox.Group>
         {isStale && <Alert color="yellow">{t.promotion.stale}</Alert>}
-        <Loaded query={plan}>
-          {known => (
+        <Loaded query={combineQueries({ known: plan, cohorts })}>
+          {({ known }) => (
             <>
               {known.items.map(item => (
                 <PlannedFlag key={item.key} item={item} to={to} isProduction={target?.is_production ?? false} />

@@ -55,12 +55,7 @@ export function FlagResults({ projectId, id, groups = '', headingOrder = 2 }: Pr
             <Text size="sm" c="dimmed" role="status">
               {t.explain.resultsFor(shown.length, id)}
             </Text>
-            <Accordion
-              order={headingOrder}
-              variant="separated"
-              multiple
-              defaultValue={shown.length === 1 ? [shown[0]?.[0] ?? ''] : []}
-            >
+            <Accordion order={headingOrder} multiple defaultValue={shown.length === 1 ? [shown[0]?.[0] ?? ''] : []}>
               {shown.slice(0, answersShownMax).map(([key, reason]) => (
                 <Answer key={key} name={key} reason={reason} projectId={projectId} />
               ))}
@@ -83,7 +78,7 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
   return (
     <Accordion.Item value={name}>
       <Accordion.Control>
-        <Group justify="space-between" wrap="nowrap" gap="sm">
+        <Group justify="space-between" wrap="nowrap" gap="sm" pe="sm">
           <div style={{ minWidth: 0 }}>
             <Text size="sm" fw={600} truncate>
               {name}

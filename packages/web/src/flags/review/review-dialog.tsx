@@ -19,6 +19,8 @@ interface Props {
   cancelLabel?: string
   /** What stands between the change and its save. */
   gate?: Gate
+  /** Something else of the content is still unknown. */
+  isLoading?: boolean
   /** Throws when it fails; the dialog stays open and shows the error. */
   onConfirm: (mode: SaveMode) => Promise<unknown>
   onClose: () => void
@@ -26,7 +28,18 @@ interface Props {
 
 /** Every change of a live flag passes through here: the diff, the impact, then the confirmation. */
 export function ReviewDialog(props: Props) {
-  const { title, changes, wording, children, label, cancelLabel, gate = openGate, onConfirm, onClose } = props
+  const {
+    title,
+    changes,
+    wording,
+    children,
+    label,
+    cancelLabel,
+    gate = openGate,
+    isLoading = false,
+    onConfirm,
+    onClose,
+  } = props
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -43,7 +56,7 @@ export function ReviewDialog(props: Props) {
     setIsBusy(false)
   }
   return (
-    <Dialog size="lg" title={title} onClose={onClose}>
+    <Dialog size="lg" title={title} isLoading={isLoading || gate.kind === 'loading'} onClose={onClose}>
       <Stack>
         {changes.length === 0 ? <Text>{t.editor.noChanges}</Text> : <ChangeList changes={changes} wording={wording} />}
         {children}

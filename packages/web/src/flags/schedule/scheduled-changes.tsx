@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import { type SaveMode, saveHeaders } from '../../change-control/gate/save-mode.ts'
 import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -67,6 +68,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
   const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent)
   const wording = useWording(known)
+  const isLoading = useArePoliciesLoading([String(project.id)])
   const [reviewed, setReviewed] = useState<{ planned: PlannedChange; percentages: readonly number[] }>()
   const before = useMemo(() => draftOf(flag), [flag])
   const after = useMemo(
@@ -104,6 +106,10 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
     },
     onSettled: refresh,
   })
+  const pauseLabel = ({ is_recurring, pair_id }: ScheduledChange): string => {
+    if (pair_id === null) return is_recurring ? t.schedule.pause : t.schedule.resume
+    return is_recurring ? t.schedule.pausePair : t.schedule.resumePair
+  }
   const atTime = fieldProblem(t, create.error, 'scheduled_at')
   const states: Record<string, string> = t.schedule.states
   const whenOf = (planned: PlannedChange): string => {
@@ -162,7 +168,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
                       loading={pause.isPending && pause.variables.id === change.id}
                       onClick={() => pause.mutate(change)}
                     >
-                      {change.is_recurring ? t.schedule.pause : t.schedule.resume}
+                      {pauseLabel(change)}
                       <VisuallyHidden>: {sentenceOf(change)}</VisuallyHidden>
                     </Button>
                   )}
@@ -189,6 +195,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
           wording={wording}
           label={t.schedule.create}
           cancelLabel={t.editor.keepEditing}
+          isLoading={isLoading}
           onConfirm={mode =>
             create.mutateAsync({ ...reviewed, mode }).catch(error => {
               if (isProblem(error) && error.changeRequest) return announceRequest(error.changeRequest)

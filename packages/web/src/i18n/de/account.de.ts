@@ -41,6 +41,7 @@ export const account: AccountMessages = {
       user: 'Konto',
     },
     signIns: 'Aktive Anmeldungen',
+    noSignIns: 'Keine aktiven Anmeldungen',
     signInsIntro: 'Browser, in denen du angemeldet bist. Melde unbekannte ab und ändere dein Passwort.',
     browser: 'Browser',
     address: 'Adresse',

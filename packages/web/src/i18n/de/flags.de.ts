@@ -132,6 +132,9 @@ export const flags: FlagsMessages = {
     use: name => `Flag mit ${name} verwenden`,
     target: 'Sprache oder Framework',
     guide: name => `Schnellstart für ${name}`,
+    references: 'Fundstellen im Code',
+    noReferences: 'Kein durchsuchter Code nennt dieses Flag.',
+    howToScan: 'Flags im Code finden',
   },
   access: {
     intro:

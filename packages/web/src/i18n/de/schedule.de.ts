@@ -31,6 +31,8 @@ export const schedule: ScheduleMessages = {
     cron: (expression, zone) => `${expression} (${zone})`,
     pause: 'Pausieren',
     resume: 'Fortsetzen',
+    pausePair: 'Beide pausieren',
+    resumePair: 'Beide fortsetzen',
     frozen: until => `Wartet auf das Ende einer Sperre: ${until}`,
     cancelPairQuestion: 'Diese Änderung und die, die sie zurücknimmt, abbrechen?',
     ramp: 'Rollout schrittweise erhöhen',

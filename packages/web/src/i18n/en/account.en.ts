@@ -40,6 +40,7 @@ export const account = {
       user: 'Account',
     },
     signIns: 'Active sign-ins',
+    noSignIns: 'No active sign-ins',
     signInsIntro: 'Browsers in which you are signed in. Sign out those you do not recognize, and change your password.',
     browser: 'Browser',
     address: 'Address',

@@ -130,6 +130,9 @@ export const flags = {
     use: (name: string) => `Use the flag with ${name}`,
     target: 'Language or framework',
     guide: (name: string) => `Quick start for ${name}`,
+    references: 'Code references',
+    noReferences: 'No scanned code names this flag.',
+    howToScan: 'Find flags in code',
   },
   access: {
     intro:

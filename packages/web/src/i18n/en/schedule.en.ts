@@ -30,6 +30,8 @@ export const schedule = {
     cron: (expression: string, zone: string) => `${expression} (${zone})`,
     pause: 'Pause',
     resume: 'Resume',
+    pausePair: 'Pause both',
+    resumePair: 'Resume both',
     frozen: (until: string) => `Waits for the end of a freeze: ${until}`,
     cancelPairQuestion: 'Cancel this change and the one that reverts it?',
     ramp: 'Ramp up rollout',

@@ -12,12 +12,14 @@ interface Props {
   label?: string
   cancelLabel?: string
   isOpen?: boolean
+  isLoading?: boolean
   onConfirm: () => unknown
   onClose: () => void
 }
 
 /** Asks for confirmation. It stays open while the action runs and shows its error. */
-export function ConfirmDialog({ title, question, label = title, cancelLabel, isOpen, onConfirm, onClose }: Props) {
+export function ConfirmDialog(props: Props) {
+  const { title, question, label = title, cancelLabel, isOpen, isLoading = false, onConfirm, onClose } = props
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -38,10 +40,10 @@ export function ConfirmDialog({ title, question, label = title, cancelLabel, isO
     }
   }
   return (
-    <Dialog title={title} onClose={close} {...(isOpen !== undefined && { isOpen })}>
+    <Dialog title={title} isLoading={isLoading} onClose={close} {...(isOpen !== undefined && { isOpen })}>
       <Stack>
-        <ProblemAlert error={error} />
         {typeof question === 'string' ? <Text>{question}</Text> : question}
+        <ProblemAlert error={error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>
             {cancelLabel ?? t.common.cancel}

@@ -1,10 +1,13 @@
 import { Modal, type ModalProps } from '@mantine/core'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { Loading } from '../feedback/problems.tsx'
 
 interface Props extends Pick<ModalProps, 'size' | 'children'> {
   title: string
   isOpen?: boolean
+  /** The content is shown when all of it is known: its buttons never move away from the pointer. */
+  isLoading?: boolean
   onClose: () => void
 }
 
@@ -12,9 +15,10 @@ interface Props extends Pick<ModalProps, 'size' | 'children'> {
  * A modal dialog: it traps the focus, closes on Escape and restores the focus. Mount it on demand, or control it with
  * `isOpen`.
  */
-export function Dialog({ title, isOpen = true, onClose, size, children }: Props) {
+export function Dialog({ title, isOpen = true, isLoading = false, onClose, size, children }: Props) {
   const t = useMessages()
   useFocusReturn(isOpen)
+  const body = useLateFocus(isLoading)
   return (
     <Modal.Root opened={isOpen} onClose={onClose} returnFocus={false} size={size ?? 'md'}>
       <Modal.Overlay />
@@ -24,10 +28,21 @@ export function Dialog({ title, isOpen = true, onClose, size, children }: Props)
           <Modal.Title>{title}</Modal.Title>
           <Modal.CloseButton aria-label={t.common.close} />
         </Modal.Header>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body ref={body}>{isLoading ? <Loading /> : children}</Modal.Body>
       </Modal.Content>
     </Modal.Root>
   )
+}
+
+/** Moves the focus into content that is shown after the dialog was opened. */
+function useLateFocus(isLoading: boolean) {
+  const body = useRef<HTMLDivElement>(null)
+  const wasLoading = useRef(isLoading)
+  useEffect(() => {
+    if (wasLoading.current && !isLoading) body.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
+    wasLoading.current = isLoading
+  }, [isLoading])
+  return body
 }
 
 /**

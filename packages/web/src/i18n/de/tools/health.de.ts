@@ -31,12 +31,6 @@ export const health: HealthMessages = {
       no_owner: 'Niemand ist als zuständig eingetragen.',
       expired: 'Das erwartete Ende ist vorbei.',
     },
-    archive: 'Archivieren',
-    archiveTitle: key => `${key} archivieren`,
-    archiveQuestion: 'Das Flag wird ausgeschaltet und nicht mehr aufgelistet. Du kannst es wiederherstellen.',
-    archiveAnyway: 'Trotzdem archivieren',
-    archived: key => `${key} archiviert`,
-    reason: 'Grund, nötig solange das Flag verwendet wird',
   },
   usedBy: {
     title: 'Noch in Verwendung',
@@ -45,6 +39,7 @@ export const health: HealthMessages = {
     cohorts: names => `Kohorten, die darauf verweisen: ${names}`,
     schedules: count => (count === 1 ? '1 geplante Änderung' : `${count} geplante Änderungen`),
     environments: names => `Andere Umgebungen mit diesem Flag: ${names}`,
+    code: (count, names) => `${count === 1 ? '1 Zeile' : `${count} Zeilen`} Code in ${names}`,
   },
   flagDetails: {
     title: 'Zuständigkeit',

@@ -30,12 +30,6 @@ export const health = {
       no_owner: 'No one is named as its owner.',
       expired: 'Its expected end has passed.',
     },
-    archive: 'Archive',
-    archiveTitle: (key: string) => `Archive ${key}`,
-    archiveQuestion: 'The flag is turned off and is no longer listed. You can restore it.',
-    archiveAnyway: 'Archive anyway',
-    archived: (key: string) => `Archived ${key}`,
-    reason: 'Reason, required while the flag is in use',
   },
   usedBy: {
     title: 'Still in use',
@@ -44,6 +38,7 @@ export const health = {
     cohorts: (names: string) => `Cohorts that refer to it: ${names}`,
     schedules: (count: number) => (count === 1 ? '1 pending schedule' : `${count} pending schedules`),
     environments: (names: string) => `Other environments with this flag: ${names}`,
+    code: (count: number, names: string) => `${count === 1 ? '1 line' : `${count} lines`} of code in ${names}`,
   },
   flagDetails: {
     title: 'Ownership',

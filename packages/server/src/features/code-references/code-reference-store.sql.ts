@@ -1,0 +1,118 @@
+import { codeRepositoriesMax } from '@halyard/contract'
+import type { Kysely } from 'kysely'
+import { invalid } from '../../problem.ts'
+import { inParts } from '../../storage/in-batches.ts'
+import { readPage } from '../../storage/read-page.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { CodeReferenceStore } from './code-reference-store.ts'
+
+const rowsPerStatement = 500
+
+export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
+  const repositories = (projectId: number) =>
+    db
+      .selectFrom('code_repositories')
+      .select(['id', 'name', 'branch', 'commit_hash', 'scanned_at'])
+      .select(({ selectFrom }) =>
+        selectFrom('code_references')
+          .select(({ fn }) => fn.countAll<number>().as('n'))
+          .whereRef('code_references.repository_id', '=', 'code_repositories.id')
+          .as('references'),
+      )
+      .where('project_id', '=', projectId)
+
+  const references = (projectId: number, flagKey: string) =>
+    db
+      .selectFrom('code_references')
+      .innerJoin('code_repositories', 'code_repositories.id', 'code_references.repository_id')
+      .where('code_references.project_id', '=', projectId)
+      .where('code_references.flag_key', '=', flagKey)
+
+  return {
+    async replace(projectId, scan, found) {
+      // The row is locked until the end of the transaction, so that two scans do not mix their references.
+      const { id } = await db
+        .insertInto('code_repositories')
+        .values({ project_id: projectId, name: scan.repository, ...scanned(scan) })
+        .onConflict(conflict => conflict.columns(['project_id', 'name']).doUpdateSet(scanned(scan)))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const { n } = await db
+        .selectFrom('code_repositories')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('project_id', '=', projectId)
+        .executeTakeFirstOrThrow()
+      if (Number(n) > codeRepositoriesMax) {
+        throw invalid(
+          'repository',
+          'limit_reached',
+          `A project can have at most ${codeRepositoriesMax} repositories. Delete one first.`,
+        )
+      }
+      await db.deleteFrom('code_references').where('repository_id', '=', id).execute()
+      for (const part of inParts(found, rowsPerStatement)) {
+        await db
+          .insertInto('code_references')
+          .values(
+            part.map(({ flagKey, path, line, excerpt }) => ({
+              repository_id: id,
+              project_id: projectId,
+              flag_key: flagKey,
+              path,
+              line,
+              excerpt,
+            })),
+          )
+          .execute()
+      }
+      return { ...scan, id, referenceCount: found.length }
+    },
+    async listRepositories(projectId) {
+      const rows = await repositories(projectId).orderBy('name').execute()
+      return rows.map(row => ({ id: row.id, ...toScan(row), referenceCount: Number(row.references ?? 0) }))
+    },
+    async removeRepository(projectId, repositoryId) {
+      const { numDeletedRows } = await db
+        .deleteFrom('code_repositories')
+        .where('project_id', '=', projectId)
+        .where('id', '=', repositoryId)
+        .executeTakeFirst()
+      return numDeletedRows > 0n
+    },
+    listOfFlag(projectId, flagKey, window) {
+      const ordered = references(projectId, flagKey)
+        .select(['name', 'branch', 'commit_hash', 'scanned_at', 'flag_key', 'path', 'line', 'excerpt'])
+        .orderBy('name')
+        .orderBy('path')
+        .orderBy('line')
+      return readPage(ordered, window, row => ({
+        ...toScan(row),
+        flagKey: row.flag_key,
+        path: row.path,
+        line: row.line,
+        excerpt: row.excerpt,
+      }))
+    },
+    async useOf(projectId, flagKey) {
+      const rows = await references(projectId, flagKey)
+        .select(['name', ({ fn }) => fn.countAll<number>().as('n')])
+        .groupBy('name')
+        .orderBy('name')
+        .execute()
+      return { count: rows.reduce((sum, { n }) => sum + Number(n), 0), repositories: rows.map(({ name }) => name) }
+    },
+  }
+}
+
+const scanned = (scan: { branch: string | null; commit: string | null; scannedAt: string }) => ({
+  branch: scan.branch,
+  commit_hash: scan.commit,
+  scanned_at: scan.scannedAt,
+})
+
+const toScan = (row: { name: string; branch: string | null; commit_hash: string | null; scanned_at: string }) => ({
+  repository: row.name,
+  branch: row.branch,
+  commit: row.commit_hash,
+  scannedAt: row.scanned_at,
+})

@@ -1,0 +1,1 @@
+export function copyModules(name: string, target: string): Promise<void>
