@@ -172,7 +172,7 @@ describe('halyard dev', () => {
       { context: { targetingKey: 'a' } },
       { authorization: 'Bearer phc_x' },
     )
-    expect(one.body).toMatchObject({ value: 7, reason: 'STATIC', metadata: { reasonCode: 'override' } })
+    expect(one.body).toMatchObject({ value: 7, reason: 'TARGETING_MATCH', metadata: { reasonCode: 'override' } })
   })
 
   it('keeps the last valid state and reports where a file is broken', async () => {
