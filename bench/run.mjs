@@ -19,8 +19,14 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Measures the built packages.
   packages: 'external',
+  // From their sources: only packing builds these packages.
+  alias: Object.fromEntries(
+    ['engine', 'contract', 'client', 'importers'].map(name => [
+      `@halyard/${name}`,
+      join(root, 'packages', name, 'src', 'index.ts'),
+    ]),
+  ),
   logLevel: 'warning',
 })
 const { status } = spawnSync(
