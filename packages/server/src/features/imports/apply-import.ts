@@ -1,5 +1,6 @@
 import { cohortDescriptionCharactersMax } from '@halyard/contract'
-import { type ImportedCohort, type ImportedFlag, sourceIdOf, usesOf, usesOfCohort } from '@halyard/importers'
+import { type ImportedCohort, type ImportedFlag, sourceIdOf } from '@halyard/importers/model'
+import { usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
 import type { Instant } from '../../instant.ts'
 import { forbidden, missing, Problem } from '../../problem.ts'
 import { remapFilters } from '../../remap-filters.ts'

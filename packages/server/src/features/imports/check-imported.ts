@@ -6,11 +6,9 @@ import {
   type ImportedProject,
   type ImportItem,
   type ImportReason,
-  refuseDependents,
   sourceIdOf,
-  usesOf,
-  usesOfCohort,
-} from '@halyard/importers'
+} from '@halyard/importers/model'
+import { refuseDependents, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { remapFilters } from '../../remap-filters.ts'

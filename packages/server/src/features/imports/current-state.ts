@@ -1,4 +1,4 @@
-import type { ImportSource } from '@halyard/importers'
+import type { ImportSource } from '@halyard/importers/model'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ImportSource } from '@halyard/importers'
+import type { ImportSource } from '@halyard/importers/model'
 import type { Kysely, Selectable } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
