@@ -28,6 +28,7 @@ const sections = [
       'guide/how-to',
       'guide/sdks',
       'guide/typed-flags',
+      'guide/develop-offline',
       'guide/cohorts',
       'guide/events',
       'guide/schedules',

@@ -2,7 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { HalyardProvider } from '@halyard/openfeature-server'
 import type { EvaluationContext } from '@openfeature/server-sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { compile, type Definitions, type Snapshot, type Subject } from '../../packages/engine/src/index.ts'
+import {
+  compile,
+  type Definitions,
+  openFeatureResult,
+  type Snapshot,
+  type Subject,
+} from '../../packages/engine/src/index.ts'
 import { definitionsWire } from '../../packages/engine/src/testing/definitions-wire.ts'
 import { randomFrom } from '../../packages/engine/src/testing/random.ts'
 import { randomDefinitions, randomSubject } from '../../packages/engine/src/testing/random-project.ts'
@@ -68,7 +74,9 @@ async function compareOne(
       expect(details, key).toMatchObject({ value: true, errorCode: 'GENERAL' })
       continue
     }
-    const { value, variant, reason } = expected
+    const { value, variant } = expected
+    const { reason } = openFeatureResult(server.flags[index]!, outcome)
+    expect(expected.reason).toBe(reason === 'DEFAULT' ? 'UNKNOWN' : reason)
     if (typeof value === 'string') {
       const text = await provider.resolveStringEvaluation(key, 'default', context)
       expect([key, text.value, text.variant, text.reason]).toEqual([key, value, variant, reason])

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { allRoutes } from '@halyard/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
+import { startRegistry } from './package-registry.ts'
 import { isAsDocumented, runBlocks, shellBlocks, writeFiles } from './run-shell-blocks.ts'
 
 /**
@@ -27,6 +28,7 @@ interface Project {
 }
 
 let server: ServerProcess
+let registry: Awaited<ReturnType<typeof startRegistry>>
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'halyard-docs-'))
@@ -34,6 +36,7 @@ beforeAll(async () => {
     HALYARD_PLUGIN_DIR: join(root, 'examples/plugins'),
     HALYARD_SCHEDULER_SECONDS: '1',
   })
+  registry = await startRegistry(root)
   // The documented name of the program.
   mkdirSync(join(folder, 'bin'))
   writeFileSync(
@@ -44,6 +47,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.stop()
+  await registry.stop()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -120,6 +124,12 @@ describe('shell blocks of the documentation', { timeout: 300_000 }, () => {
       HALYARD_PROJECT_ID: String(project.id),
       HALYARD_PROJECT_TOKEN: project.api_token,
       NODE_NO_WARNINGS: '1',
+      npm_config_registry: registry.url,
+      npm_config_cache: join(folder, 'npm-cache'),
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_ignore_scripts: 'true',
+      npm_config_update_notifier: 'false',
       ...(await preparations[name]?.(project)),
     })
     if (name === 'docs/guide/api-tutorial.md') expectEveryOperation(server.lines)

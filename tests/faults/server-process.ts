@@ -51,6 +51,12 @@ export async function startEdge(
   return { ...launched, url: await launched.serving }
 }
 
+/** Starts `halyard dev` as a process; otherwise like `startServer`. */
+export async function startDev(args: readonly string[]): Promise<ServerProcess> {
+  const launched = launch(['dev', ...args], {})
+  return { ...launched, url: await launched.serving }
+}
+
 type Launched = Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> }
 
 function launch(args: readonly string[], environment: Record<string, string>): Launched {

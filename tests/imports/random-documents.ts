@@ -34,6 +34,8 @@ const documents: Readonly<Partial<Record<ImportSource, (random: Random) => Rando
 
 export const randomDocument = (source: ImportSource, random: Random): RandomDocument => documents[source]!(random)
 
+const listSources: ReadonlySet<ImportSource> = new Set(['launchdarkly', 'growthbook', 'flagd', 'configcat'])
+
 /** Every literal of the document, itself and just beside it, and values that no rule expects. */
 export function* randomContexts(
   source: ImportSource,
@@ -41,7 +43,7 @@ export function* randomContexts(
   random: Random,
   count: number,
 ): Generator<ProofContext> {
-  const hasLists = source === 'growthbook' || source === 'flagd' || source === 'configcat'
+  const hasLists = listSources.has(source)
   const literals = [...new Set(literalsIn(document))]
   const values = literals.flatMap(literal => {
     if (typeof literal === 'number') return [literal, literal + 1, literal - 1, String(literal)]
@@ -50,7 +52,7 @@ export function* randomContexts(
   })
   const odd = ['', 0, -1, '0', ' ', 'n/a', '2.1.0', '10.1.2.3', '2001:db8::5', ...versions]
   const ofType = (value: unknown): unknown => (hasLists && random.chance(0.1) ? listOf(value) : value)
-  const listOf = (value: unknown): unknown[] => [String(value), ...random.some(texts, 2)]
+  const listOf = (value: unknown): unknown[] => [random.chance(0.7) ? String(value) : value, ...random.some(texts, 2)]
   for (let index = 0; index < count; index++) {
     const attributes: Json = {}
     for (const property of properties) {

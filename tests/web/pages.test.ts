@@ -192,9 +192,21 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByLabel('Time', { exact: true }).fill('09:00')
     await page.getByLabel('Off again (optional)').fill('17:30')
     await expectSound(page)
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/user_blast_radius/**', async route => {
+      await released
+      await route.continue()
+    })
     await page.getByRole('button', { name: 'Schedule', exact: true }).click()
     const review = page.getByRole('dialog', { name: 'Review scheduled change' })
     await review.getByText('Every working day at 09:00 (UTC)').waitFor()
+    const heightWhileLoading = await review.evaluate(dialog => dialog.offsetHeight)
+    release()
+    await review.getByText('would gain access').waitFor()
+    expect(await review.evaluate(dialog => dialog.offsetHeight)).toBe(heightWhileLoading)
     await review.getByRole('button', { name: 'Schedule' }).click()
     await page.getByText('Every working day at 17:30 (UTC)').waitFor()
     await expectSound(page)

@@ -13,6 +13,7 @@ export type {
   EngineOptions,
   FlagDefinition,
   Matcher,
+  OverrideDefinition,
   Subject,
 } from './definition/definition.ts'
 export type { Issue, IssueCode } from './definition/issue.ts'

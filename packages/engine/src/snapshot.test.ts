@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compile, type Definitions, type FlagDefinition, usesCohorts, usesFlags } from './index.ts'
+import { compile, type Definitions, type FlagDefinition, openFeatureResult, usesCohorts, usesFlags } from './index.ts'
 import { trustedRegex } from './testing/regex.ts'
 
 const options = { regex: trustedRegex }
@@ -18,6 +18,33 @@ const group = (key: string, group_type_index: number) => ({ ...person(key), type
 const inCohort = (value: number) => ({ key: 'id', type: 'cohort', operator: 'in', value })
 const depends = (id: number) => ({ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true })
 const one = (...properties: unknown[]) => ({ groups: [{ properties }] })
+
+describe('an override', () => {
+  const variants = ['control', 'test'].map(key => ({ key, rollout_percentage: 50 }))
+  const base = compile(project([flag(1, one(person('plan'))), flag(2, one(depends(1))), flag(3, null)]), options)
+
+  it('is the value for everyone, also for flags that depend on it', () => {
+    const overridden = base.update({
+      flags: [
+        flag(1, one(person('plan')), { override: { value: true, payload: '{"a":1}' } }),
+        flag(3, null, { override: { value: false, payload: null } }),
+      ],
+    })
+    const results = overridden.evaluate({ distinctId: 'a' }, { now })
+    expect(results.get('flag-1')).toMatchObject({ value: true, payload: '{"a":1}', reason: { code: 'override' } })
+    expect(results.get('flag-2')?.value).toBe(true)
+    expect(results.get('flag-3')).toMatchObject({ enabled: false, failed: false, reason: { code: 'override' } })
+    expect(overridden.requirements.personProperties.size).toBe(0)
+    expect(base.evaluate({ distinctId: 'a' }, { now }).get('flag-1')?.value).toBe(false)
+  })
+
+  it('is a static value in the terms of OpenFeature', () => {
+    const filters = { groups: [], multivariate: { variants } }
+    const { flags } = compile(project([flag(1, filters, { override: { value: 'test', payload: null } })]), options)
+    const result = openFeatureResult(flags[0]!, flags[0]!.outcomes[0]!)
+    expect(result).toEqual({ value: 'test', variant: 'test', reason: 'STATIC' })
+  })
+})
 
 describe('results', () => {
   it('are not changed by later evaluations', () => {

@@ -223,7 +223,7 @@ export class HalyardWebProvider implements Provider {
     }
     return {
       value: value === undefined ? fallback : (value as T),
-      reason: this.#isFromCache ? StandardResolutionReasons.CACHED : (flag.reason ?? StandardResolutionReasons.UNKNOWN),
+      reason: this.#isFromCache ? StandardResolutionReasons.CACHED : reasonOf(flag),
       flagMetadata: metadataOf(flag),
       ...(flag.variant !== undefined && { variant: flag.variant }),
     }
@@ -257,6 +257,13 @@ function kindOf(value: unknown): Kind | undefined {
   return typeof value === 'boolean' || typeof value === 'string' || typeof value === 'number'
     ? (typeof value as Kind)
     : undefined
+}
+
+/** OFREP has no word for a value that applies because no targeting matched. */
+function reasonOf({ reason = StandardResolutionReasons.UNKNOWN, metadata }: OfrepFlag): string {
+  if (reason !== StandardResolutionReasons.UNKNOWN) return reason
+  const code = metadata?.reasonCode
+  return code === 'no_condition_match' || code === 'condition_match' ? StandardResolutionReasons.DEFAULT : reason
 }
 
 function metadataOf({ metadata }: OfrepFlag): FlagMetadata {

@@ -19,7 +19,7 @@ import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-m
 import { missing } from './problem.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
-import type { Actor } from './tenancy.ts'
+import type { AcceptsToken, Actor } from './tenancy.ts'
 
 /** Everything that evaluates from memory, for the ordinary path and the fast path. */
 export interface Serving {
@@ -51,6 +51,8 @@ export interface ServingSource {
   /** The project that a user works in. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
   readonly changes: Pick<ChangeFeed, 'subscribe'>
+  /** Default: only the tokens of the project. */
+  readonly acceptsToken?: AcceptsToken
 }
 
 /** All of it from the database. */
@@ -79,11 +81,12 @@ export interface ServingLimits {
 }
 
 export function createServing({ source, now, limits, onRefreshFailed, bodiesBytesMax }: Deps): Serving {
-  const { changes, currentProjectOf } = source
+  const { changes, currentProjectOf, acceptsToken } = source
   const snapshots = createSnapshots({
     source: source.projects,
     changes,
     ...(onRefreshFailed && { onRefreshFailed }),
+    ...(acceptsToken && { acceptsToken }),
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
   const actors = createActorCache(source.findActor, changes, now)
@@ -92,7 +95,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
   const evaluator = createEvaluator(source.subjects)
   const evaluation = createSdkEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
-  const access = createSdkAccess({ snapshots, actors, currentProjectOf })
+  const access = createSdkAccess({ snapshots, actors, currentProjectOf, ...(acceptsToken && { acceptsToken }) })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
   const bodyMemory = createBodyMemoryBudget(bodiesBytesMax)
   let isClosing = false

@@ -52,6 +52,8 @@ export interface Project {
 }
 
 /** Whether a client with this token belongs to the project. */
+export type AcceptsToken = (project: Pick<Project, 'apiToken' | 'previousToken'>, token: string) => boolean
+
 export const acceptsToken = (
   { apiToken, previousToken }: Pick<Project, 'apiToken' | 'previousToken'>,
   token: string,

@@ -136,6 +136,23 @@ export const PropertyFilter = Type.Object(
         }),
       ),
     ),
+    same_type: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Whether `text_…` matches only text and `number_…` only numbers; `false` by default.',
+          examples: [false],
+        }),
+      ),
+    ),
+    any_item: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description:
+            'Whether a list matches when any of its items does, for `text_…`, `number_…`, `version_…`, `json_one_of` and `ip_in_cidr`; `false` by default.',
+          examples: [false],
+        }),
+      ),
+    ),
   },
   { title: 'PropertyFilter', description: 'Compares one property of a person or group, a cohort or another flag.' },
 )

@@ -76,7 +76,7 @@ export class Compiler {
       filters === undefined
         ? null
         : planFlag(definition, filters, { pool: this.pool, plans: this.#plans, entityOf: this.entityOf, report })
-    const plan = active ? planned : null
+    const plan = active && definition.override === undefined ? planned : null
     if (filters !== undefined) checkFilters(filters, report)
     const flag: CompiledFlag = {
       id,
@@ -92,7 +92,10 @@ export class Compiler {
   }
 
   #outcomesOf(definition: FlagDefinition, filters: ParsedFilters | undefined): readonly Outcome[] {
-    if (!definition.active) return [this.#outcomes.off('flag_disabled', null)]
+    const { active, override } = definition
+    if (!active) return [this.#outcomes.off('flag_disabled', null)]
+    if (override?.value === false) return [this.#outcomes.off('override', null)]
+    if (override !== undefined) return [this.#outcomes.on(override.value, override.payload, 'override', null)]
     if (filters === undefined) return [this.#outcomes.failed('error')]
     return outcomeTable(filters, this.#outcomes)
   }

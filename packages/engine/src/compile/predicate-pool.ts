@@ -120,12 +120,12 @@ export class PredicatePool {
    */
   #idOfValue(property: ValueProperty, entity: number): number {
     const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
-    const { key, operator, value, ignoresCase } = property
+    const { key, operator, value, mode } = property
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
-    const mode = ignoresCase ? `${operator}:i` : operator
-    const name = `value ${entity} ${named} ${mode} ${key.length} ${key} ${nameOf(value)}`
+    const how = `${operator}${mode.ignoresCase ? ':i' : ''}${mode.isSameType ? ':t' : ''}${mode.isAnyItem ? ':a' : ''}`
+    const name = `value ${entity} ${named} ${how} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
-      const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, ignoresCase })
+      const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, mode })
       this.regexSizes[this.predicates.length] = regexSize ?? 0
       if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {

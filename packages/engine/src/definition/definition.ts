@@ -9,6 +9,15 @@ export interface FlagDefinition {
   readonly ensureExperienceContinuity?: boolean
   readonly bucketingIdentifier?: 'distinct_id' | 'device_id' | null
   readonly hasExperiment?: boolean
+  /** The result for every subject, instead of what the filters say. */
+  readonly override?: OverrideDefinition
+}
+
+export interface OverrideDefinition {
+  /** Whether the flag is on, or the key of a variant. */
+  readonly value: boolean | string
+  /** JSON text, or null. */
+  readonly payload: string | null
 }
 
 export interface CohortDefinition {

@@ -145,5 +145,25 @@ const foldsCase: ReadonlySet<Operator> = new Set<Operator>([
   'list_contains_all',
 ])
 
+const comparesType: ReadonlySet<Operator> = new Set<Operator>([
+  'text_equals',
+  'text_contains',
+  'text_starts_with',
+  'text_ends_with',
+  'text_matches',
+  'number_eq',
+  'number_gt',
+  'number_gte',
+  'number_lt',
+  'number_lte',
+])
+
+/** Whether `same_type` can be used with the operator. */
+export const hasSameType = (operator: Operator): boolean => comparesType.has(operator)
+
+/** Whether `any_item` can be used with the operator: all strict ones that do not read lists themselves. */
+export const hasAnyItem = (operator: Operator): boolean =>
+  isStrict(operator) && !/^(list_|date_or_now_|type_is)/.test(operator)
+
 /** Whether `ignore_case` can be used with the operator. */
 export const hasIgnoreCase = (operator: Operator): boolean => foldsCase.has(operator)

@@ -1,9 +1,19 @@
 import type { Report } from './issue.ts'
 import { isRecord, type JsonRecord, own } from './json.ts'
-import { hasIgnoreCase, type Operator, parseOperator } from './operator.ts'
+import { hasAnyItem, hasIgnoreCase, hasSameType, type Operator, parseOperator } from './operator.ts'
 
 /** One filter of a condition or of a cohort. */
 export type ParsedProperty = ValueProperty | CohortProperty | FlagProperty
+
+/** How a strict operator compares. */
+export interface StrictMode {
+  /** Only for the operators on text and lists. */
+  readonly ignoresCase: boolean
+  /** Text operators take only text, and number operators only numbers. */
+  readonly isSameType: boolean
+  /** A list matches when any of its items does. */
+  readonly isAnyItem: boolean
+}
 
 export interface ValueProperty {
   readonly kind: 'value'
@@ -16,8 +26,7 @@ export interface ValueProperty {
   readonly group: string | null
   readonly negated: boolean
   readonly inverted: boolean
-  /** Only for the strict operators on text and lists. */
-  readonly ignoresCase: boolean
+  readonly mode: StrictMode
 }
 
 export interface CohortProperty {
@@ -101,17 +110,24 @@ function parseValueProperty(
     operator,
     value: own(value, 'value'),
     group,
-    ignoresCase: parseIgnoreCase(value, operator, path, report),
+    mode: parseMode(value, operator, path, report),
     ...negationOf(value, path, report),
   }
 }
 
-function parseIgnoreCase(value: JsonRecord, operator: Operator | undefined, path: string, report: Report): boolean {
-  const ignoresCase = parseSwitch(value, 'ignore_case', path, report)
-  if (ignoresCase && operator !== undefined && !hasIgnoreCase(operator)) {
-    report('invalid_value', `${path}.ignore_case`, `\`ignore_case\` cannot be used with ${operator}.`)
+function parseMode(value: JsonRecord, operator: Operator | undefined, path: string, report: Report): StrictMode {
+  const switchOf = (key: string, isAllowed: (operator: Operator) => boolean): boolean => {
+    const isOn = parseSwitch(value, key, path, report)
+    if (isOn && operator !== undefined && !isAllowed(operator)) {
+      report('invalid_value', `${path}.${key}`, `\`${key}\` cannot be used with ${operator}.`)
+    }
+    return isOn
   }
-  return ignoresCase
+  return {
+    ignoresCase: switchOf('ignore_case', hasIgnoreCase),
+    isSameType: switchOf('same_type', hasSameType),
+    isAnyItem: switchOf('any_item', hasAnyItem),
+  }
 }
 
 function reportOperator(operator: unknown, path: string, report: Report): void {

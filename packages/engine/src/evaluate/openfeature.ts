@@ -4,7 +4,7 @@ import { hasPayloadValue, parsePayload, returnTypeOf, typeOfValue } from '../def
 import type { Outcome } from './outcome.ts'
 
 /** The reasons of OpenFeature that an evaluation can have. */
-export type OpenFeatureReason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED' | 'UNKNOWN'
+export type OpenFeatureReason = 'STATIC' | 'DEFAULT' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED' | 'UNKNOWN'
 
 /** An outcome in the terms of OpenFeature. Without `value`, the default in the caller's code applies. */
 export interface OpenFeatureResult {
@@ -37,12 +37,16 @@ function reasonOf(filters: unknown, { reason, variant }: Outcome): OpenFeatureRe
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'
+  if (reason.code === 'no_condition_match') return 'DEFAULT'
+  if (reason.code === 'override') return 'STATIC'
   if (reason.code !== 'condition_match') return 'UNKNOWN'
   const condition = conditionAt(filters, reason.conditionIndex)
   const isPartial = typeof condition.rollout_percentage === 'number' && condition.rollout_percentage < 100
   const hasSplit = condition.split !== undefined && condition.split !== null
   if (isPartial || hasSplit || (variant !== null && condition.variant !== variant)) return 'SPLIT'
-  return Array.isArray(condition.properties) && condition.properties.length > 0 ? 'TARGETING_MATCH' : 'STATIC'
+  if (Array.isArray(condition.properties) && condition.properties.length > 0) return 'TARGETING_MATCH'
+  // Clients may cache what is static for every context: a condition after others applies to some contexts only.
+  return reason.conditionIndex === 0 ? 'STATIC' : 'DEFAULT'
 }
 
 function conditionAt(filters: unknown, index: number | null): Record<string, unknown> {

@@ -28,11 +28,12 @@ export type ReasonCode =
   | 'no_group_type'
   | 'flag_disabled'
   | 'missing_dependency'
+  | 'override'
   | 'error'
 
 /**
  * Indexes into a flag's table of outcomes. The head is the same for every flag, followed by the outcomes of each
- * condition. A disabled or malformed flag has a single outcome.
+ * condition. A disabled, overridden or malformed flag has a single outcome.
  */
 export const NO_GROUP = 0
 export const ERROR = 1
@@ -75,6 +76,7 @@ const descriptions: Readonly<Record<ReasonCode, string>> = {
   no_group_type: 'No group type',
   flag_disabled: 'Feature flag is disabled',
   missing_dependency: 'Flag cannot be evaluated due to missing dependency',
+  override: 'Overridden',
   error: 'Error evaluating the flag',
 }
 

@@ -142,13 +142,17 @@ const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].in
 const looseText = 'Halyard compares this text without regard to case; flagd does not.'
 
 /** The strict operators have equivalents. PostHog's ignore case or type, which JsonLogic cannot. */
-function writeTest({ key, operator = 'exact', value, ignore_case: ignoresCase }: Property, { notes }: Context): Logic {
+function writeTest(property: Property, { notes }: Context): Logic {
+  const { key, operator = 'exact', value } = property
+  const { ignore_case: ignoresCase, any_item: anyItem, same_type: sameType } = property
   if (key.includes('.')) return notes.refuse(`flagd reads "${key}" as a nested property.`)
   const subject = { var: key === 'distinct_id' ? 'targetingKey' : key }
   const isPresent = { '!=': [subject, null] }
   const values = Array.isArray(value) ? value : [value]
   if (!values.every(isScalar)) return notes.refuse(`The operator ${operator} cannot be written with this value.`)
   if (ignoresCase === true) notes.differs(looseText)
+  if (anyItem === true) notes.differs('Halyard compares each item of a list; flagd does not.')
+  if (sameType === true) notes.differs('Halyard compares values of one type only; flagd converts others.')
   const any = (tests: readonly Logic[]): Logic => (tests.length === 1 ? tests[0] : { or: tests })
   const compare = (sign: string): Logic => ({ and: [isPresent, { [sign]: [subject, Number(value)] }] })
   const version = (sign: string): Logic => ({ and: [isPresent, { sem_ver: [subject, sign, String(value)] }] })

@@ -1,4 +1,5 @@
 import { isRecord, listOf, textOr } from '../document.ts'
+import { javascriptPattern } from '../javascript-pattern.ts'
 import { inCohort, type Property } from '../model.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -26,21 +27,14 @@ function convertClause(value: unknown, path: string, context: ClauseContext): Pr
   if (values.length === 0) return verdict.refuse('The clause has no values.', `${path}.values`)
   if (op === 'segmentMatch') return convertSegmentMatch(values, negate === true, path, context)
   const target = subjectOf(value, path, context)
-  const { type, ...test } = testOf(op, values, path, verdict)
-  const property = { ...target, ...test }
-  if (negate !== true)
-    return type === undefined ? [property] : [{ ...target, operator: 'type_is', value: type }, property]
-  if (type !== undefined) {
-    verdict.differs(
-      'For an attribute of another type, a negated clause matches in LaunchDarkly; here it is converted.',
-      path,
-    )
-  }
-  // Without the attribute a clause never matches, negated or not.
-  return [
-    { ...target, operator: 'is_set', value: 'is_set' },
-    { ...property, inverted: true },
-  ]
+  const { any_item, ...test } = testOf(op, values, path, verdict)
+  // A key is never a list.
+  const isKey = target.key === 'distinct_id' || target.key === '$group_key'
+  const property = { ...target, ...test, ...(any_item === true && !isKey && { any_item }) }
+  // Without the attribute, or with null, a clause never matches, negated or not.
+  const isPresent = { ...target, operator: 'type_is', value: ['string', 'number', 'boolean', 'list', 'object'] }
+  if (negate === true) return [isPresent, { ...property, inverted: true }]
+  return values.includes(null) ? [isPresent, property] : [property]
 }
 
 function convertSegmentMatch(
@@ -119,25 +113,29 @@ const versionOperators: Readonly<Record<string, string>> = {
 interface ClauseTest {
   readonly operator: string
   readonly value: unknown
-  /** The only type of attribute that matches; undefined when the operator takes care of it. */
-  readonly type?: 'string' | 'number'
+  readonly same_type?: boolean
+  readonly any_item?: boolean
 }
+
+/** No type is converted, and one item of a list suffices. */
+const typed = { same_type: true, any_item: true } as const
 
 /** A clause matches when any of its values does. */
 function testOf(op: unknown, values: readonly unknown[], path: string, verdict: Verdict): ClauseTest {
   const name = String(op)
-  if (name === 'in') return { operator: 'json_one_of', value: values }
+  // Objects and lists are never equal there.
+  if (name === 'in') return { operator: 'json_one_of', value: values.filter(isNoObject), any_item: true }
   if (Object.hasOwn(textOperators, name)) {
-    return { operator: textOperators[name]!, value: values.filter(isText), type: 'string' }
+    return { operator: textOperators[name]!, value: values.filter(isText), ...typed }
   }
   if (name === 'matches') {
-    return { operator: 'text_matches', value: alternatives(values.filter(isText)), type: 'string' }
+    return { operator: 'text_matches', value: patternOf(values.filter(isText), path, verdict), ...typed }
   }
   if (Object.hasOwn(orderOperators, name)) {
     const [operator, extreme] = orderOperators[name]!
     const numbers = values.filter(value => typeof value === 'number')
     if (numbers.length === 0) return verdict.refuse(`${name} needs a number.`, `${path}.values`)
-    return { operator, value: Math[extreme](...numbers), type: 'number' }
+    return { operator, value: Math[extreme](...numbers), ...typed }
   }
   if (name === 'before' || name === 'after') {
     const times = values.map(timeOf).filter(time => !Number.isNaN(time))
@@ -149,15 +147,23 @@ function testOf(op: unknown, values: readonly unknown[], path: string, verdict: 
   if (Object.hasOwn(versionOperators, name)) {
     if (values.length > 1) return verdict.refuse(`${name} with several versions has no equivalent.`, `${path}.values`)
     verdict.differs('LaunchDarkly reads "2" as the version 2.0.0; here a version has three numbers.', path)
-    return { operator: versionOperators[name]!, value: values[0], type: 'string' }
+    return { operator: versionOperators[name]!, value: values[0], any_item: true }
   }
   return verdict.refuse(`The operator "${name.slice(0, 40)}" is not known.`, `${path}.op`)
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
-const alternatives = (patterns: readonly string[]): string =>
-  patterns.length === 1 ? patterns[0]! : patterns.map(pattern => `(?:${pattern})`).join('|')
+const isNoObject = (value: unknown): boolean => typeof value !== 'object' || value === null
+
+function patternOf(patterns: readonly string[], path: string, verdict: Verdict): string {
+  const converted = patterns.map(pattern => {
+    const found = javascriptPattern(pattern)
+    return found ?? verdict.refuse('The regular expression has no equivalent in RE2.', `${path}.values`)
+  })
+  if (converted.length === 0) return verdict.refuse('matches needs a regular expression.', `${path}.values`)
+  return converted.length === 1 ? converted[0]! : converted.map(pattern => `(?:${pattern})`).join('|')
+}
 
 const timeOf = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN

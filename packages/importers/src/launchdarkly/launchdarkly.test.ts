@@ -35,12 +35,12 @@ describe('flags of LaunchDarkly', () => {
         value: false,
       },
       {
-        properties: [{ key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'] }],
+        properties: [{ key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'], any_item: true }],
         rollout_percentage: 100,
         description: 'Paying',
       },
       {
-        properties: [{ key: 'plan', type: 'person', operator: 'json_one_of', value: ['free'] }],
+        properties: [{ key: 'plan', type: 'person', operator: 'json_one_of', value: ['free'], any_item: true }],
         rollout_percentage: 100,
         value: false,
       },
@@ -167,28 +167,30 @@ describe('clauses', () => {
   const properties = (more: object, options: ImportOptions = {}) =>
     converted({ rules: [rule({ clauses: [clause(more)] })] }, {}, options).filters?.groups[0]?.properties
 
-  it.each<[string, unknown[], string, unknown, type?: string]>([
-    ['in', ['a', 5, true], 'json_one_of', ['a', 5, true]],
-    ['startsWith', ['a', 'b'], 'text_starts_with', ['a', 'b'], 'string'],
-    ['endsWith', ['a'], 'text_ends_with', ['a'], 'string'],
-    ['contains', ['a'], 'text_contains', ['a'], 'string'],
-    ['matches', ['^a', 'b$'], 'text_matches', '(?:^a)|(?:b$)', 'string'],
-    ['lessThan', [3, 5], 'number_lt', 5, 'number'],
-    ['greaterThanOrEqual', [3, 5], 'number_gte', 3, 'number'],
-    ['before', [0], 'is_date_before', '1970-01-01T00:00:00.000Z'],
-    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0', 'string'],
-  ])('%s', (op, values, operator, value, type) => {
-    const plan = { key: 'plan', type: 'person' }
-    expect(properties({ op, values })).toEqual([
-      ...(type ? [{ ...plan, operator: 'type_is', value: type }] : []),
-      { ...plan, operator, value },
-    ])
+  const typed = { same_type: true, any_item: true }
+  it.each<[string, unknown[], string, unknown, object]>([
+    ['in', ['a', 5, true, {}], 'json_one_of', ['a', 5, true], { any_item: true }],
+    ['startsWith', ['a', 'b'], 'text_starts_with', ['a', 'b'], typed],
+    ['endsWith', ['a'], 'text_ends_with', ['a'], typed],
+    ['contains', ['a'], 'text_contains', ['a'], typed],
+    ['matches', ['^a', 'b$'], 'text_matches', '(?:^a)|(?:b$)', typed],
+    ['lessThan', [3, 5], 'number_lt', 5, typed],
+    ['greaterThanOrEqual', [3, 5], 'number_gte', 3, typed],
+    ['before', [0], 'is_date_before', '1970-01-01T00:00:00.000Z', {}],
+    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0', { any_item: true }],
+  ])('%s', (op, values, operator, value, mode) => {
+    expect(properties({ op, values })).toEqual([{ key: 'plan', type: 'person', operator, value, ...mode }])
   })
 
   it('never match without the attribute, also when they are negated', () => {
     expect(properties({ negate: true })).toEqual([
-      { key: 'plan', type: 'person', operator: 'is_set', value: 'is_set' },
-      { key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'], inverted: true },
+      {
+        key: 'plan',
+        type: 'person',
+        operator: 'type_is',
+        value: ['string', 'number', 'boolean', 'list', 'object'],
+      },
+      { key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'], any_item: true, inverted: true },
     ])
   })
 
@@ -223,7 +225,7 @@ describe('segments', () => {
               type: 'AND',
               values: [
                 { ...people(['bob']), negation: true },
-                { key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'] },
+                { key: 'plan', type: 'person', operator: 'json_one_of', value: ['pro'], any_item: true },
               ],
             },
           ],

@@ -47,6 +47,24 @@ export function createProgram(): Command {
     .addHelpText('after', '\nMore in docs/operate/edge.md; all settings in docs/reference/settings.md.')
     .action(load(async () => (await import('./edge.ts')).edge))
 
+  const development = program
+    .command('dev')
+    .description('serve the flags of a file for development: no database, any token; watches the files')
+    .option('--file <file>', 'what "halyard dev pull" wrote', 'halyard.dev.json')
+    .option('--overrides <file>', 'values that replace those of flags; need not exist', 'flags.local.json')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)')
+    .addHelpText('after', '\nMore in docs/guide/develop-offline.md.')
+    .action(load(async () => (await import('./dev/dev.ts')).dev))
+  development
+    .command('pull')
+    .description('write the flags, cohorts and group types of a project to a file that can be committed')
+    .option('--from <url>', 'server (HALYARD_URL); default: the one that these settings describe')
+    .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
+    .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
+    .option('--out <file>', 'file to write', 'halyard.dev.json')
+    .action(load(async () => (await import('./dev/pull.ts')).pull))
+
   addAccountCommands(program)
   addFlagCommands(program)
   addDataCommands(program)

@@ -1,6 +1,6 @@
 import { retryDelay } from '../concurrency/retry-delay.ts'
 import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
-import { acceptsToken } from '../tenancy.ts'
+import { type AcceptsToken, acceptsToken as acceptsOwnToken } from '../tenancy.ts'
 import type { ProjectSource } from './projects/project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
 import { createTokenIndex } from './projects/token-index.ts'
@@ -37,6 +37,7 @@ export interface SnapshotsOptions {
   readonly bytesMax?: number
   /** A stale project could not be read; the version in memory stays in use. */
   readonly onRefreshFailed?: () => void
+  readonly acceptsToken?: AcceptsToken
 }
 
 /** A project in memory or being loaded. */
@@ -71,6 +72,7 @@ export function createSnapshots({
   flagsMax = flagsMaxDefault,
   bytesMax = bytesMaxDefault,
   onRefreshFailed = () => {},
+  acceptsToken = acceptsOwnToken,
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()

@@ -2,6 +2,7 @@ import type { EngineOptions } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
 import { toText } from '../../definition/json.ts'
 import { isStrict, type Operator } from '../../definition/operator.ts'
+import type { StrictMode } from '../../definition/parse-property.ts'
 import { FALSE, negate, TRUE, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
@@ -22,12 +23,13 @@ import type { CompiledTest, Test, ValueIssue } from './value-test.ts'
 
 export interface MatchOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2
-  readonly ignoresCase?: boolean
+  /** Only for strict operators. */
+  readonly mode?: StrictMode
 }
 
 /** Compiles a filter. An invalid value never matches and is reported in `valueIssue`. */
 export function compileTest(operator: Operator, target: unknown, options: MatchOptions): CompiledTest {
-  if (isStrict(operator)) return strictTest(operator, target, options, options.ignoresCase === true)
+  if (isStrict(operator)) return strictTest(operator, target, options, options.mode)
   switch (operator) {
     case 'exact':
       return { test: exactTest(target, options.propertyMatchingVersion), ...requireValue(target) }

@@ -30,6 +30,8 @@ const anyFilter = fc.oneof(
     operator: fc.constantFrom('text_equals', 'text_contains', 'text_starts_with', 'text_ends_with'),
     value: fc.oneof(fc.string(), fc.array(fc.oneof(fc.string(), fc.integer()))),
     ignore_case: fc.boolean(),
+    same_type: fc.boolean(),
+    any_item: fc.boolean(),
   }),
   fc.record({
     operator: fc.constantFrom('number_eq', 'number_gt', 'number_gte', 'number_lt', 'number_lte'),
@@ -71,6 +73,19 @@ describe('strict operators', () => {
         expect(matches({ operator: 'list_contains_all', value: [value] }, { seen: [1, reordered] })).toBe(true)
       }),
     )
+  })
+
+  it('match a list with `any_item` when they match one of its items', () => {
+    const items = fc.array(fc.jsonValue({ maxDepth: 0 }), { maxLength: 4 })
+    fc.assert(
+      fc.property(anyFilter, items, (filter, seen) => {
+        fc.pre(!/^(list_|type_is)/.test(filter.operator))
+        const single = seen.some(item => matches(filter, { seen: item }))
+        expect(matches({ ...filter, any_item: true }, { seen })).toBe(single)
+      }),
+    )
+    expect(matches({ operator: 'number_gt', value: 1, same_type: true }, { seen: '5' })).toBe(false)
+    expect(matches({ operator: 'text_equals', value: '5', same_type: true }, { seen: 5 })).toBe(false)
   })
 
   it('find an address in every range that contains it, and in no other', () => {

@@ -1,6 +1,7 @@
 import type { EngineOptions } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
 import type { StrictOperator } from '../../definition/operator.ts'
+import type { StrictMode } from '../../definition/parse-property.ts'
 import { FALSE, hasFailed, isTrue, TRUE } from '../../evaluate/ternary.ts'
 import { cidrTest } from './ip-range.ts'
 import { canonicalJson } from './json-equality.ts'
@@ -13,8 +14,32 @@ export function strictTest(
   operator: StrictOperator,
   target: unknown,
   options: EngineOptions,
-  ignoresCase: boolean,
+  mode?: StrictMode,
 ): CompiledTest {
+  const compiled = testOf(operator, target, options, mode?.ignoresCase === true)
+  let { test } = compiled
+  if (mode?.isSameType) test = ofType(operator.startsWith('number_') ? 'number' : 'string', test)
+  if (mode?.isAnyItem) test = anyItem(test)
+  return test === compiled.test ? compiled : { ...compiled, test }
+}
+
+const ofType =
+  (type: 'string' | 'number', test: Test): Test =>
+  (value, context) =>
+    typeof value === type ? test(value, context) : FALSE
+
+const anyItem =
+  (test: Test): Test =>
+  (value, context) => {
+    if (!Array.isArray(value)) return test(value, context)
+    for (const item of value as unknown[]) {
+      const result = test(item, context)
+      if (isTrue(result) || hasFailed(result)) return result
+    }
+    return FALSE
+  }
+
+function testOf(operator: StrictOperator, target: unknown, options: EngineOptions, ignoresCase: boolean): CompiledTest {
   switch (operator) {
     case 'text_equals':
       return equalsTest(target, ignoresCase)

@@ -41,7 +41,10 @@ const entry = (name: string, value: unknown): readonly [string, Document] => [
   documentOf(name, JSON.stringify(value)),
 ]
 
-export const projectEntry = (project: Project, hasPersons: boolean): readonly [string, Document] =>
+export const projectEntry = (
+  project: Omit<Project, 'createdAt' | 'updatedAt'>,
+  hasPersons: boolean,
+): readonly [string, Document] =>
   entry(names.project, {
     id: project.id,
     uuid: project.uuid,
@@ -56,7 +59,23 @@ export const projectEntry = (project: Project, hasPersons: boolean): readonly [s
   })
 
 /** Authors, tags and history are not replicated. */
-export const flagEntry = (flag: Flag): readonly [string, Document] =>
+export type ReplicatedFlag = Pick<
+  Flag,
+  | 'id'
+  | 'projectId'
+  | 'name'
+  | 'key'
+  | 'filters'
+  | 'active'
+  | 'version'
+  | 'ensureExperienceContinuity'
+  | 'bucketingIdentifier'
+  | 'evaluationRuntime'
+  | 'evaluationContexts'
+  | 'override'
+>
+
+export const flagEntry = (flag: ReplicatedFlag): readonly [string, Document] =>
   entry(`${names.flag}${flag.id}`, {
     id: flag.id,
     projectId: flag.projectId,
@@ -69,6 +88,7 @@ export const flagEntry = (flag: Flag): readonly [string, Document] =>
     bucketingIdentifier: flag.bucketingIdentifier,
     evaluationRuntime: flag.evaluationRuntime,
     evaluationContexts: flag.evaluationContexts,
+    ...(flag.override && { override: flag.override }),
   })
 
 export const cohortEntry = ({ id, name, isStatic, filters }: CohortDefinition): readonly [string, Document] =>

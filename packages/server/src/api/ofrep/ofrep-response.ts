@@ -6,9 +6,12 @@ export function ofrepFlag(flag: CompiledFlag, outcome: Outcome): Record<string, 
   if (outcome.failed) {
     return { key, errorCode: 'GENERAL', errorDetails: `${outcome.reason.description}.` }
   }
+  const result = openFeatureResult(flag, outcome)
   return {
     key,
-    ...openFeatureResult(flag, outcome),
+    ...result,
+    // OFREP's list of reasons has no DEFAULT; clients see it by `reasonCode`.
+    ...(result.reason === 'DEFAULT' && { reason: 'UNKNOWN' }),
     metadata: {
       flagId: id,
       version,

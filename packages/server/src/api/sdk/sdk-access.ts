@@ -4,7 +4,13 @@ import type { Snapshots } from '../../evaluation/snapshots.ts'
 import type { ActorCache } from '../../features/identity/actor-cache.ts'
 import { hashSecret } from '../../features/identity/secret.ts'
 import { forbidden, missing, Problem } from '../../problem.ts'
-import { type Actor, acceptsToken, hasAnyScope, levelInProject } from '../../tenancy.ts'
+import {
+  type AcceptsToken,
+  type Actor,
+  acceptsToken as acceptsOwnToken,
+  hasAnyScope,
+  levelInProject,
+} from '../../tenancy.ts'
 
 /** Authorizes SDKs by the project's secret key, a personal API key or, where that suffices, its public token. */
 export interface SdkAccess {
@@ -23,12 +29,18 @@ interface Deps {
   readonly actors: ActorCache
   /** The current project of a user. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
+  readonly acceptsToken?: AcceptsToken
 }
 
 /** The same keys recur. Only their hash is cached, never their access. */
 const hashesMax = 1000
 
-export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): SdkAccess {
+export function createSdkAccess({
+  snapshots,
+  actors,
+  currentProjectOf,
+  acceptsToken = acceptsOwnToken,
+}: Deps): SdkAccess {
   const hashOf = memoizeByKey(hashesMax, hashSecret)
 
   async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {

@@ -63,6 +63,18 @@ export const connect =
     return text === '' ? undefined : JSON.parse(text)
   }
 
+const pageSize = 1000
+
+/** All pages of a list. The path ends with `?` or `&`. */
+export async function readAll<T>(api: Api, path: string): Promise<T[]> {
+  const found: T[] = []
+  for (;;) {
+    const { results, next } = await api('GET', `${path}limit=${pageSize}&offset=${found.length}`)
+    found.push(...results)
+    if (next === null || results.length === 0) return found
+  }
+}
+
 /** The last line is the response, and has its status. */
 async function readSteps(
   response: Response,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Api, type RemoteOptions, withApi } from '../remote/api.ts'
+import { type Api, type RemoteOptions, readAll, withApi } from '../remote/api.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { generateTypes, type TypedFlag } from './generate-types.ts'
 import type { Target } from './targets.ts'
@@ -14,7 +14,6 @@ interface TypesOptions extends RemoteOptions {
 }
 
 const watchMilliseconds = 2000
-const pageSize = 1000
 
 /** `halyard types` */
 export const types = (options: TypesOptions): Promise<void> =>
@@ -71,9 +70,9 @@ function readOr(path: string): string | undefined {
 async function typesOf(api: Api, { project, for: targets }: TypesOptions): Promise<string> {
   const base = `/api/projects/${encodeURIComponent(project)}`
   const [flags, schemas, stale] = [
-    await all<TypedFlag>(api, `${base}/feature_flags/?`),
-    await all<{ flag_key: string; schema: Record<string, unknown> }>(api, `${base}/payload_schemas/?`),
-    await all<{ key: string }>(api, `${base}/flag_health/?check=stale&`),
+    await readAll<TypedFlag>(api, `${base}/feature_flags/?`),
+    await readAll<{ flag_key: string; schema: Record<string, unknown> }>(api, `${base}/payload_schemas/?`),
+    await readAll<{ key: string }>(api, `${base}/flag_health/?check=stale&`),
   ]
   return generateTypes({
     flags,
@@ -81,13 +80,4 @@ async function typesOf(api: Api, { project, for: targets }: TypesOptions): Promi
     stale: new Set(stale.map(({ key }) => key)),
     targets,
   })
-}
-
-async function all<T>(api: Api, path: string): Promise<T[]> {
-  const found: T[] = []
-  for (;;) {
-    const { results, next } = await api('GET', `${path}limit=${pageSize}&offset=${found.length}`)
-    found.push(...results)
-    if (next === null || results.length === 0) return found
-  }
 }

@@ -4,7 +4,15 @@ import type { Flag } from '../../features/flags/flag.ts'
 export const flagDefinition = (
   flag: Pick<
     Flag,
-    'id' | 'key' | 'active' | 'deleted' | 'version' | 'filters' | 'ensureExperienceContinuity' | 'bucketingIdentifier'
+    | 'id'
+    | 'key'
+    | 'active'
+    | 'deleted'
+    | 'version'
+    | 'filters'
+    | 'ensureExperienceContinuity'
+    | 'bucketingIdentifier'
+    | 'override'
   >,
 ): FlagDefinition => ({
   id: flag.id,
@@ -14,4 +22,5 @@ export const flagDefinition = (
   filters: flag.filters,
   ensureExperienceContinuity: flag.ensureExperienceContinuity,
   bucketingIdentifier: flag.bucketingIdentifier,
+  ...(flag.override && { override: flag.override }),
 })

@@ -1,11 +1,12 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { dateOf, instantOf } from '../../instant.ts'
+import { insertRows } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../../storage/tables.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
-import { enqueueEvent } from '../webhooks/enqueue-event.sql.ts'
+import { enqueueEvent, enqueueEvents } from '../webhooks/enqueue-event.sql.ts'
 import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
@@ -67,6 +68,10 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     async append(entry) {
       await insertEntry(db, fromEntry(entry))
       await enqueueEvent(db, entry)
+    },
+    async appendAll(entries) {
+      await insertRows(db, 'activity', entries.map(fromEntry))
+      await enqueueEvents(db, entries)
     },
     list(filter, window) {
       const query = matching(filter)

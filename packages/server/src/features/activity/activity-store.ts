@@ -19,6 +19,7 @@ export interface ActivityFilter {
 /** Append-only. */
 export interface ActivityStore {
   append(entry: NewActivity): Promise<void>
+  appendAll(entries: readonly NewActivity[]): Promise<void>
   /** Newest first. */
   list(filter: ActivityFilter, window: Window): Promise<PageOf<ActivityEntry>>
 }

@@ -59,6 +59,17 @@ export class ApprovalWithdrawn extends Error {
   }
 }
 
+/** What holds for all writes in a project: read once when many flags are written. */
+export interface WriteRules {
+  readonly freezes: readonly Freeze[]
+  readonly policies: readonly ApprovalPolicy[]
+}
+
+export const readWriteRules = async (tx: Stores, project: Project): Promise<WriteRules> => ({
+  freezes: await tx.freezes.list(project.organizationId),
+  policies: await tx.policies.listEnabled(project.id),
+})
+
 /** The only authorization check of a flag write. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
 export async function authorizeFlagWrite(
   tx: Stores,
@@ -66,19 +77,19 @@ export async function authorizeFlagWrite(
   project: Project,
   save: FlagSave,
   now: Instant,
+  rules?: WriteRules,
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
   const { stored, flag } = save
-  const frozen = isSwitchedOff(save)
-    ? undefined
-    : await frozenBy(
-        tx,
-        { project, tags: [...(stored?.tags ?? []), ...flag.tags] },
-        () => requesterIdOf(tx, permit, project),
-        now,
-      )
+  const freezes = rules?.freezes ?? (await tx.freezes.list(project.organizationId))
+  const target = { project, tags: [...(stored?.tags ?? []), ...flag.tags] }
+  const frozen =
+    freezes.length === 0 || isSwitchedOff(save)
+      ? undefined
+      : await frozenBy(tx, target, () => requesterIdOf(tx, permit, project), now)
   if (frozen && !isEmergency(permit)) throw frozen
-  const policies = await tx.policies.listEnabled(project.id)
+  const policies = rules?.policies ?? (await tx.policies.listEnabled(project.id))
+  if (permit.kind === 'direct' && policies.length === 0 && !frozen) return { trigger: noteOf(permit) }
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
   const impact = isMeasured ? permit.impactOf(save) : undefined
   if (permit.kind === 'approved') {

@@ -3,22 +3,26 @@ import type { Stores } from '../../stores.ts'
 import type { User } from '../../tenancy.ts'
 import type { Dashboard } from './dashboard-store.ts'
 
+interface DashboardOwner {
+  readonly projectId: number
+  readonly key: string
+  readonly createdBy: User
+}
+
 /** Every flag has a usage dashboard, created in the same transaction. The flag's id is set once it is known. */
-export const createUsageDashboard = (
-  tx: Stores,
-  flag: { readonly projectId: number; readonly key: string; readonly createdBy: User },
-  now: Instant,
-): Promise<Dashboard> =>
-  tx.dashboards.create({
-    projectId: flag.projectId,
-    name: `${flag.key}: usage`,
-    description: `How often the flag ${flag.key} is evaluated, and for how many users.`,
-    isPinned: false,
-    isDeleted: false,
-    flagId: null,
-    isEnriched: false,
-    tags: [],
-    tiles: [],
-    createdBy: flag.createdBy,
-    createdAt: now,
-  })
+export const createUsageDashboard = (tx: Stores, flag: DashboardOwner, now: Instant): Promise<Dashboard> =>
+  tx.dashboards.create(usageDashboard(flag, now))
+
+export const usageDashboard = (flag: DashboardOwner, now: Instant): Omit<Dashboard, 'id'> => ({
+  projectId: flag.projectId,
+  name: `${flag.key}: usage`,
+  description: `How often the flag ${flag.key} is evaluated, and for how many users.`,
+  isPinned: false,
+  isDeleted: false,
+  flagId: null,
+  isEnriched: false,
+  tags: [],
+  tiles: [],
+  createdBy: flag.createdBy,
+  createdAt: now,
+})

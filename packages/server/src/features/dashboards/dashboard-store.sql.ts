@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
@@ -28,6 +29,23 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
     },
     async setFlag(dashboardId, flagId) {
       await setFlag(db, { dashboardId, flagId })
+    },
+    async createAll(created) {
+      const ids = await insertRowsWithIds(db, 'dashboards', created.map(fromDashboard))
+      return created.map((dashboard, index) => ({ ...dashboard, id: ids[index]! }))
+    },
+    async setFlags(projectId, flagIds) {
+      if (flagIds.length === 0) return
+      // Other flags of the project between the ids name their own dashboards already.
+      await db
+        .updateTable('dashboards')
+        .from('flags')
+        .set(({ ref }) => ({ flag_id: ref('flags.id') }))
+        .whereRef('dashboards.id', '=', 'flags.usage_dashboard_id')
+        .where('flags.project_id', '=', projectId)
+        .where('flags.id', '>=', flagIds[0]!)
+        .where('flags.id', '<=', flagIds.at(-1)!)
+        .execute()
     },
     update: (dashboardId, patch) => updateSent(db, 'dashboards', dashboardId, fromPatch(patch)),
     async find(projectId, dashboardId) {

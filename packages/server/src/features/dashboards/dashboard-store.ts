@@ -30,6 +30,9 @@ export type DashboardPatch = {
 export interface DashboardStore {
   create(dashboard: Omit<Dashboard, 'id'>): Promise<Dashboard>
   setFlag(dashboardId: number, flagId: number): Promise<void>
+  /** As `create` and `setFlag`, with a statement for many dashboards. */
+  createAll(dashboards: readonly Omit<Dashboard, 'id'>[]): Promise<readonly Dashboard[]>
+  setFlags(projectId: number, flagIds: readonly number[]): Promise<void>
   /** Updates only the fields in the patch. */
   update(dashboardId: number, patch: DashboardPatch): Promise<void>
   find(projectId: number, dashboardId: number): Promise<Dashboard | undefined>

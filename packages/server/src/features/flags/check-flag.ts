@@ -9,7 +9,7 @@ import type { Project } from '../../tenancy.ts'
 import { payloadMismatch } from '../typed-flags/payload-schema.ts'
 import { type Flag, type FlagContent, hasPayloads } from './flag.ts'
 
-const filtersBytesMax = 4 * 1024 * 1024
+export const filtersBytesMax = 4 * 1024 * 1024
 
 /** Raises `invalid` for what cannot be evaluated or does not exist: the engine checks the flag with what it refers to. */
 export async function checkFlagContent(

@@ -8,7 +8,7 @@ import type { Permit } from '../approvals/permit.ts'
 import { openReview } from '../approvals/requests/open-request.ts'
 import { createUsageDashboard } from '../dashboards/create-usage-dashboard.ts'
 import { checkFlagContent } from './check-flag.ts'
-import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
+import { applyPatch, type Flag, type FlagContent, type FlagPatch, newFlagContent } from './flag.ts'
 import { type FlagRecord, recordFlag } from './record-flag.ts'
 
 export interface FlagCreation {
@@ -31,18 +31,9 @@ export async function createFlag(
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
-  await tx.flags.checkLimits(project.id, { flags: 1, filters: content.filters })
+  await tx.flags.checkLimits(project.id, { flags: 1, filters: [content.filters] })
   const createdBy: User = author.user
-  const proposed: Omit<Flag, 'id'> = {
-    ...content,
-    projectId: project.id,
-    createdBy,
-    usageDashboardId: 0,
-    version: 1,
-    updatedAt: now,
-    lastModifiedBy: createdBy,
-    activeSince: now,
-  }
+  const proposed = newFlag(project, createdBy, content, now)
   const save = { projectId: project.id, stored: undefined, flag: proposed, filtersFrom }
   const authorization = await authorizeFlagWrite(tx, permit, project, save, now)
   const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
@@ -56,3 +47,15 @@ export async function createFlag(
   }
   return flag
 }
+
+/** Without its usage dashboard. */
+export const newFlag = (project: Project, createdBy: User, content: FlagContent, now: Instant): Omit<Flag, 'id'> => ({
+  ...content,
+  projectId: project.id,
+  createdBy,
+  usageDashboardId: 0,
+  version: 1,
+  updatedAt: now,
+  lastModifiedBy: createdBy,
+  activeSince: now,
+})

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { invalid } from '../../problem.ts'
+import { insertRows, insertRowsWithIds, updateRows } from '../../storage/bulk-rows.ts'
 import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
@@ -8,6 +9,7 @@ import { requireSaved } from '../../storage/save-row.ts'
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
 import { contains } from '../../storage/text-search.ts'
+import { StaleWrite } from '../../stores.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
 import type { Flag } from './flag.ts'
@@ -132,6 +134,23 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
         throw takenKey(error, flag.key)
       }
     },
+    async createAll(flags) {
+      try {
+        const ids = await insertRowsWithIds(db, 'flags', flags.map(fromFlag))
+        return flags.map((flag, index) => ({ ...flag, id: ids[index]! }))
+      } catch (error) {
+        throw takenKey(error)
+      }
+    },
+    async saveAll(flags) {
+      try {
+        const rows = flags.map(flag => ({ ...fromFlag(flag), id: flag.id }))
+        const saved = await updateRows(db, 'flags', rows, { isVersioned: true })
+        if (saved !== flags.length) throw new StaleWrite()
+      } catch (error) {
+        throw takenKey(error)
+      }
+    },
     async find(projectId, flagId) {
       const { rows } = await findFlag(db, { projectId, flagId })
       return rows[0] && toFlag(rows[0])
@@ -238,8 +257,11 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
     async checkLimits(projectId, { flags: added, filters }) {
       if (!limits) return
       if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
-      const bytes = Buffer.byteLength(JSON.stringify(filters))
-      if (bytes <= smallFiltersBytesMax) return
+      const bytes = filters
+        .map(item => Buffer.byteLength(JSON.stringify(item)))
+        .filter(size => size > smallFiltersBytesMax)
+        .reduce((total, size) => total + size, 0)
+      if (bytes === 0) return
       const used = await live(projectId)
         .select(sql<number>`sum(octet_length(filters))`.as('bytes'))
         .executeTakeFirstOrThrow()
@@ -249,6 +271,9 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
 
     async appendVersion(version) {
       await insertVersion(db, fromVersion(version))
+    },
+    async appendVersions(added) {
+      await insertRows(db, 'flag_versions', added.map(fromVersion))
     },
     async findVersion(flagId, version) {
       const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
@@ -312,5 +337,11 @@ const tooManyBytes = (max: number) =>
     `The conditions and payloads of a project can have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
   )
 
-const takenKey = (error: unknown, key: string): unknown =>
-  alreadyTaken(error, 'key', `There is already a flag with the key "${key}" in this project.`)
+const takenKey = (error: unknown, key?: string): unknown =>
+  alreadyTaken(
+    error,
+    'key',
+    key === undefined
+      ? 'There is already a flag with one of these keys in this project.'
+      : `There is already a flag with the key "${key}" in this project.`,
+  )

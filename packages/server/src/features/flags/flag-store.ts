@@ -65,6 +65,9 @@ export interface FlagStore {
    * and `invalid` (`unique`, `key`) when another live flag has the key.
    */
   save(flag: Flag): Promise<void>
+  /** As `create` and `save`, with a statement for many flags. */
+  createAll(flags: readonly Omit<Flag, 'id'>[]): Promise<readonly Flag[]>
+  saveAll(flags: readonly Flag[]): Promise<void>
   find(projectId: number, flagId: number): Promise<Flag | undefined>
   findLiveByKey(projectId: number, key: string): Promise<Flag | undefined>
   /** Live flags with this key in all projects of an organization, by project. */
@@ -83,10 +86,14 @@ export interface FlagStore {
   /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
   listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]>
 
-  /** Raises `invalid` when the project's limits allow no further live flag, or not its filters. */
-  checkLimits(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>
+  /** Raises `invalid` when the project's limits do not allow so many further live flags, or these filters. */
+  checkLimits(
+    projectId: number,
+    added: { readonly flags: number; readonly filters: readonly FreeObject[] },
+  ): Promise<void>
 
   appendVersion(version: FlagVersion): Promise<void>
+  appendVersions(versions: readonly FlagVersion[]): Promise<void>
   findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>
   /** Newest first. */
   listVersions(flagId: number, window: Window): Promise<PageOf<FlagVersion>>

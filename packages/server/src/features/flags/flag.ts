@@ -1,3 +1,4 @@
+import type { OverrideDefinition } from '@halyard/engine'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
 
@@ -13,6 +14,8 @@ export interface Flag extends FlagContent {
   readonly lastModifiedBy: User | null
   /** When it was last enabled, or created. */
   readonly activeSince: Instant
+  /** For development: the value for everyone, instead of what the filters say. Never stored. */
+  readonly override?: OverrideDefinition
 }
 
 /** What a client writes; a version stores exactly this. */

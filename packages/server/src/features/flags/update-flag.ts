@@ -43,14 +43,7 @@ export async function updateFlag(
   const content = applyPatch(contentOf(stored), patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
   if (changes.length === 0) return stored
-  const flag: Flag = {
-    ...stored,
-    ...content,
-    version: stored.version + 1,
-    updatedAt: now,
-    lastModifiedBy: author?.user ?? null,
-    activeSince: content.active && !stored.active ? now : stored.activeSince,
-  }
+  const flag = changedFlag(stored, author, content, now)
   if (flag.active && flag.archived) {
     throw invalid('active', 'invalid_input', 'The flag is archived. Unarchive it before you enable it.')
   }
@@ -59,7 +52,7 @@ export async function updateFlag(
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   const isBack = stored.deleted && !flag.deleted
   if (isBack || (patch.filters && !flag.deleted)) {
-    await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: flag.filters })
+    await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: [flag.filters] })
   }
   const save = { projectId: project.id, stored, flag, filtersFrom }
   const authorization = await authorizeFlagWrite(tx, permit, project, save, now)
@@ -72,6 +65,15 @@ export async function updateFlag(
   }
   return flag
 }
+
+export const changedFlag = (stored: Flag, author: Author, content: FlagContent, now: Instant): Flag => ({
+  ...stored,
+  ...content,
+  version: stored.version + 1,
+  updatedAt: now,
+  lastModifiedBy: author?.user ?? null,
+  activeSince: content.active && !stored.active ? now : stored.activeSince,
+})
 
 /** The change adds or removes something that other flags refer to, or refers to others itself or to a payload schema. */
 export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolean =>

@@ -1,43 +1,26 @@
 import { cohortDescriptionCharactersMax } from '@halyard/contract'
-import { type ImportedCohort, type ImportedFlag, sourceIdOf } from '@halyard/importers/model'
-import { usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
+import { sourceIdOf } from '@halyard/importers/model'
 import type { Instant } from '../../instant.ts'
-import { forbidden, missing, Problem } from '../../problem.ts'
+import { Problem } from '../../problem.ts'
 import { remapFilters } from '../../remap-filters.ts'
+import { inParts } from '../../storage/in-batches.ts'
 import type { Stores } from '../../stores.ts'
-import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
-import { canEditFlag, type FlagGrants } from '../access/access.ts'
-import { grantsFor } from '../access/grants.ts'
+import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { ApprovalRequired } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { createCohort } from '../cohorts/create-cohort.ts'
 import { namedPeople } from '../cohorts/members/members.ts'
 import { updateCohort } from '../cohorts/update-cohort.ts'
-import { findProject } from '../flag-copies/copy-flag.ts'
-import { createFlag } from '../flags/create-flag.ts'
-import type { FlagPatch, FreeObject } from '../flags/flag.ts'
-import { updateFlag } from '../flags/update-flag.ts'
-import { type CurrentState, readCurrentState } from './current-state.ts'
-import {
-  cohortHash,
-  flagHash,
-  type ImportLink,
-  type ImportPlan,
-  type Outcome,
-  type PlannedItem,
-  sourceHashOf,
-} from './import-plan.ts'
-
-export interface ApplyOptions {
-  readonly onlyExact: boolean
-  /** Also what was changed or created here. */
-  readonly overwrite: boolean
-}
+import { type FlagWrite, saveFlags } from '../flag-bulk/save-flags.ts'
+import type { FreeObject } from '../flags/flag.ts'
+import type { CurrentState } from './current-state.ts'
+import { cohortHash, flagHash, type ImportLink, type ImportPlan, type Outcome } from './import-plan.ts'
+import { stepsOf } from './plan-import.ts'
+import { cohortOf, flagOf, type PreparedImport, type PreparedItem, type PreparedTarget } from './prepare-import.ts'
 
 interface ImportContext {
   readonly tx: Stores
   readonly actor: Actor
-  readonly grants: FlagGrants
   readonly project: Project
   readonly plan: ImportPlan
   readonly current: CurrentState
@@ -47,109 +30,102 @@ interface ImportContext {
   readonly flagIds: Map<string, number>
   readonly cohortIds: Map<string, number>
   readonly links: ImportLink[]
+  readonly outcomes: Map<number, Outcome>
 }
 
-/** How often progress is reported. */
-const itemsPerStep = 250
+/** Flags that are written together, which bounds the memory of their rows. */
+const flagsAtOnceMax = 1000
+
+/** Raised when a target has changed since the import was prepared: it has to be prepared again. */
+export class PreparationOutdated extends Error {
+  constructor() {
+    super('A target has changed since the import was prepared.')
+    this.name = 'PreparationOutdated'
+  }
+}
 
 /**
- * Imports into one project; the caller's transaction makes it all or nothing. Raises `conflict` when something has changed
- * since the plan, and `approval_required` when the project needs approval.
+ * Imports into all projects; the caller's transaction makes it all or nothing. It only writes: what to write was prepared before, so that
+ * other writers wait for a short time. Raises `approval_required` when a project needs approval.
  */
 export async function applyImport(
   tx: Stores,
   actor: Actor,
   organization: Organization,
-  { plan, projectId }: { readonly plan: ImportPlan; readonly projectId: number },
-  options: ApplyOptions,
+  { plan, targets, head }: PreparedImport,
   { now, permit, report }: { readonly now: Instant; readonly permit: Permit; readonly report: (step: string) => void },
-): Promise<void> {
-  const project = await findProject(tx, actor, organization, projectId)
-  if (!project) throw missing('Project')
-  const items = await tx.imports.readItems(plan.id, projectId)
-  const current = await readCurrentState(tx, projectId, plan.source)
-  if (items.some(({ definition, drift }) => definition !== null && current.drift(definition) !== drift)) {
-    throw new Problem('conflict', 'Something has changed since the plan; nothing was imported. Plan again.', {
-      code: 'plan_is_stale',
-    })
-  }
-  const grants = await grantsFor(tx, actor, project)
-  const links: ImportLink[] = []
-  const ids = { flagIds: new Map<string, number>(), cohortIds: new Map<string, number>() }
-  const context: ImportContext = { tx, actor, grants, project, plan, current, now, permit, links, ...ids }
+): Promise<ImportPlan> {
+  for (const { project } of targets) await tx.projects.holdReferences(project.id)
+  const projectIds = targets.map(({ project }) => project.id)
+  if (await tx.changes.hasChanged(organization.id, projectIds, head)) throw new PreparationOutdated()
   const outcomes = new Map<number, Outcome>()
-  for (const [index, item] of items.entries()) {
-    if (index % itemsPerStep === 0) report(`${project.name}: ${index} of ${items.length}`)
-    outcomes.set(item.position, await applyItem(item, options, context))
+  for (const target of targets) {
+    const { project, current, existingIds } = target
+    const links: ImportLink[] = []
+    const ids = { flagIds: new Map(existingIds.flag), cohortIds: new Map(existingIds.segment) }
+    const context: ImportContext = { tx, actor, project, plan, current, now, permit, links, outcomes, ...ids }
+    await applyTarget(target, context, report)
+    await tx.imports.saveLinks(project.id, plan.source, links, now)
   }
-  await tx.imports.saveLinks(projectId, plan.source, links, now)
   await tx.imports.saveOutcomes(plan.id, outcomes)
   await tx.imports.setApplied(plan.id, now)
-  report(`${project.name}: ${items.length} of ${items.length}`)
+  return { ...plan, appliedAt: now }
 }
 
-async function applyItem(item: PlannedItem, options: ApplyOptions, context: ImportContext): Promise<Outcome> {
-  const { definition, drift } = item
-  if (definition === null) return 'skipped'
-  const existing = existingId(item, context)
-  if (existing !== undefined) idsOf(item, context).set(item.sourceId, existing)
-  if (options.onlyExact && item.status !== 'exact') return 'skipped'
-  if (drift === 'unchanged') return 'unchanged'
-  if (drift !== 'new' && drift !== 'changed_at_source' && !options.overwrite) return 'skipped'
-  return 'flag' in definition
-    ? applyFlag(definition.flag, item, context)
-    : applyCohort(definition.cohort, item, context)
-}
-
-const idsOf = ({ kind }: PlannedItem, { flagIds, cohortIds }: ImportContext): Map<string, number> =>
-  kind === 'flag' ? flagIds : cohortIds
-
-/** What was imported before, or has the same key. */
-function existingId({ kind, sourceId, definition }: PlannedItem, { current }: ImportContext): number | undefined {
-  const link = current.linkOf(kind, sourceId)
-  if (kind === 'segment') return current.cohort(link?.cohortId)?.id
-  const key = definition !== null && 'flag' in definition ? definition.flag.key : ''
-  return (current.flag(link?.flagId) ?? current.flagByKey(key))?.id
-}
-
-async function applyFlag(flag: ImportedFlag, item: PlannedItem, context: ImportContext): Promise<Outcome> {
-  const { tx, actor, grants, project, plan, current, now, permit, flagIds, cohortIds, links } = context
-  const uses = usesOf(flag)
-  // What it depends on may have been left out on request.
-  if (!uses.flags.every(id => flagIds.has(id)) || !uses.cohorts.every(id => cohortIds.has(id))) return 'skipped'
-  const sourceHash = sourceHashOf({ flag })
-  const patch: FlagPatch & { key: string } = {
-    key: flag.key,
-    name: flag.name.slice(0, 10_000),
-    filters: resolve(flag.filters, context) as FreeObject,
-    active: flag.active && !flag.archived,
-    tags: flag.tags,
-    archived: flag.archived,
-    ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
-    bucketingIdentifier: flag.bucketingIdentifier ?? null,
+async function applyTarget(
+  { project, cohorts, flagBatches, outcomes }: PreparedTarget,
+  context: ImportContext,
+  report: (step: string) => void,
+): Promise<void> {
+  for (const [position, outcome] of outcomes) context.outcomes.set(position, outcome)
+  for (const item of cohorts) context.outcomes.set(item.position, await applyCohort(item, context))
+  const total = flagBatches.reduce((sum, batch) => sum + batch.length, 0)
+  const saved = stepsOf(report, project.name, total, 'saved')
+  let count = 0
+  for (const batch of flagBatches) {
+    for (const part of inParts(batch, flagsAtOnceMax)) {
+      await applyFlags(part, context)
+      count += part.length
+      saved(count)
+    }
   }
-  const trigger = { imported_from: plan.source, source_id: flag.sourceId }
-  const filtersFrom = `${plan.source} ${flag.sourceId} ${sourceHash}`
-  const stored = current.flag(flagIds.get(flag.sourceId))
-  if (stored && !canEditFlag(grants, stored))
-    throw forbidden(`You cannot edit the flag "${stored.key}" in ${project.name}.`)
-  const saved = await gated(flag.key, project, () =>
-    stored
-      ? updateFlag(tx, actor, project, { stored, patch, trigger, filtersFrom }, now, permit)
-      : createFlag(tx, actor, project, { patch, trigger, filtersFrom }, now, permit),
-  )
-  flagIds.set(flag.sourceId, saved.id)
-  const link = { kind: item.kind, sourceId: flag.sourceId, flagId: saved.id, cohortId: null }
-  links.push({ ...link, sourceHash, targetHash: flagHash(saved) })
-  return stored ? 'updated' : 'created'
 }
 
-async function applyCohort(cohort: ImportedCohort, item: PlannedItem, context: ImportContext): Promise<Outcome> {
+async function applyFlags(items: readonly PreparedItem[], context: ImportContext): Promise<void> {
+  const { tx, actor, project, now, permit, flagIds, links, outcomes } = context
+  const writes = items.map(item => flagWrite(item, context))
+  const saved = await gated(project, () => saveFlags(tx, actor, project, writes, now, permit))
+  for (const [index, { position, kind, sourceId, sourceHash }] of items.entries()) {
+    const flag = saved[index]!
+    flagIds.set(sourceId, flag.id)
+    links.push({ kind, sourceId, flagId: flag.id, cohortId: null, sourceHash, targetHash: flagHash(flag) })
+    outcomes.set(position, writes[index]!.stored ? 'updated' : 'created')
+  }
+}
+
+function flagWrite(item: PreparedItem, context: ImportContext): FlagWrite {
+  const { plan, current, flagIds } = context
+  const flag = flagOf(item)
+  return {
+    stored: current.flag(flagIds.get(item.sourceId)),
+    patch: {
+      key: flag.key,
+      name: flag.name.slice(0, 10_000),
+      filters: (item.hasReferences ? resolve(flag.filters, context) : flag.filters) as FreeObject,
+      active: flag.active && !flag.archived,
+      tags: flag.tags,
+      archived: flag.archived,
+      ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
+      bucketingIdentifier: flag.bucketingIdentifier ?? null,
+    },
+    trigger: { imported_from: plan.source, source_id: flag.sourceId },
+    filtersFrom: `${plan.source} ${flag.sourceId} ${item.sourceHash}`,
+  }
+}
+
+async function applyCohort(item: PreparedItem, context: ImportContext): Promise<Outcome> {
   const { tx, actor, project, current, now, permit, cohortIds, links } = context
-  if (!hasAnyScope(actor.key, ['cohort:write'])) {
-    throw forbidden('The file has segments: this key also needs the scope cohort:write.')
-  }
-  if (!usesOfCohort(cohort).cohorts.every(id => cohortIds.has(id))) return 'skipped'
+  const cohort = cohortOf(item)
   const isStatic = 'ids' in cohort.content
   const people = namedPeople('ids' in cohort.content ? cohort.content.ids : [])
   const patch = {
@@ -158,17 +134,17 @@ async function applyCohort(cohort: ImportedCohort, item: PlannedItem, context: I
     filters: 'filters' in cohort.content ? (resolve(cohort.content.filters, context) as unknown as FreeObject) : {},
     deleted: false,
   }
-  const stored = current.cohort(cohortIds.get(cohort.sourceId))
+  const stored = current.cohort(cohortIds.get(item.sourceId))
   // A cohort cannot change its kind, so another one takes its place.
   const isSameKind = stored?.isStatic === isStatic
-  const { cohort: saved } = await gated(cohort.name, project, () =>
+  const { cohort: saved } = await gated(project, () =>
     stored && isSameKind
       ? updateCohort(tx, actor, project, { cohortId: stored.id, patch, people }, now, permit)
       : createCohort(tx, actor, project, { content: patch, isStatic, people }, now),
   )
   cohortIds.set(cohort.sourceId, saved.id)
   const link = { kind: item.kind, sourceId: cohort.sourceId, flagId: null, cohortId: saved.id }
-  links.push({ ...link, sourceHash: sourceHashOf({ cohort }), targetHash: cohortHash(saved) })
+  links.push({ ...link, sourceHash: item.sourceHash, targetHash: cohortHash(saved) })
   return stored && isSameKind ? 'updated' : 'created'
 }
 
@@ -180,14 +156,14 @@ const resolve = <T>(filters: T, { flagIds, cohortIds }: ImportContext): T =>
   })
 
 /** No change requests are opened: cohorts that come along do not exist yet, so nothing could refer to them. */
-async function gated<T>(name: string, project: Project, write: () => Promise<T>): Promise<T> {
+async function gated<T>(project: Project, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
     if (!(error instanceof ApprovalRequired)) throw error
     throw new Problem(
       'approval_required',
-      `Changes of "${name}" need approval in ${project.name}; nothing was imported there. Import into another environment and promote.`,
+      `Changes of "${error.needed.name}" need approval in ${project.name}; nothing was imported. Import into another environment and promote.`,
       { extra: { change_request: null } },
     )
   }

@@ -1,5 +1,12 @@
 import { cohortNameCharactersMax, flagKeyCharactersMax } from '@halyard/contract'
-import { type CohortDefinition, checkCohort, checkFlag, type Definitions, type FlagDefinition } from '@halyard/engine'
+import {
+  type CohortDefinition,
+  checkCohort,
+  checkFlag,
+  type Definitions,
+  type FlagDefinition,
+  usesOf as idsUsedBy,
+} from '@halyard/engine'
 import {
   type ImportedCohort,
   type ImportedFlag,
@@ -8,28 +15,36 @@ import {
   type ImportReason,
   sourceIdOf,
 } from '@halyard/importers/model'
-import { refuseDependents, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
+import { refuseDependents } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { remapFilters } from '../../remap-filters.ts'
 import type { Project } from '../../tenancy.ts'
+import { filtersBytesMax } from '../flags/check-flag.ts'
 
 const options = { regex: linearRegex }
 
 /** Refuses what could not be saved here: the engine checks every flag and cohort with what it refers to. */
-export async function checkImported(imported: ImportedProject, project: Project): Promise<ImportedProject> {
+export async function checkImported(
+  imported: ImportedProject,
+  project: Project,
+  onChecked: (count: number) => void = () => {},
+): Promise<ImportedProject> {
   const check = createChecker(imported, project)
   const refused = new Map<string, ImportReason>()
   const slice = new TimeSlice()
+  let count = 0
   for (const cohort of imported.cohorts) {
     await slice.next()
     const reason = check.cohort(cohort)
     if (reason) refused.set(`segment ${cohort.sourceId}`, reason)
+    onChecked(++count)
   }
   for (const flag of imported.flags) {
     await slice.next()
     const reason = check.flag(flag)
     if (reason) refused.set(`flag ${flag.sourceId}`, reason)
+    onChecked(++count)
   }
   if (refused.size === 0) return imported
   const items = imported.items.map((item): ImportItem => {
@@ -44,64 +59,111 @@ export async function checkImported(imported: ImportedProject, project: Project)
   })
 }
 
-/** Gives flags and cohorts the ids that the engine needs, for as long as they are checked. */
-function createChecker({ flags, cohorts }: ImportedProject, project: Project) {
-  const flagIds = new Map(flags.map(({ sourceId }, index) => [sourceId, index + 1]))
-  const cohortIds = new Map(cohorts.map(({ sourceId }, index) => [sourceId, index + 1]))
-  const flagsById = new Map(flags.map(flag => [flag.sourceId, flag]))
-  const cohortsById = new Map(cohorts.map(cohort => [cohort.sourceId, cohort]))
+/** What is stored already and is not written by the import. */
+export interface ExistingDefinitions {
+  /** Ids of what the import does not create. */
+  flagId(sourceId: string): number | undefined
+  cohortId(sourceId: string): number | undefined
+  flag(id: number): FlagDefinition | undefined
+  cohort(id: number): CohortDefinition | undefined
+}
+
+const nothingExists: ExistingDefinitions = {
+  flagId: () => undefined,
+  cohortId: () => undefined,
+  flag: () => undefined,
+  cohort: () => undefined,
+}
+
+/** No stored id is as large. */
+const provisionalIdMin = 2 ** 40
+
+export interface ImportChecker {
+  flag(flag: ImportedFlag): ImportReason | undefined
+  cohort(cohort: ImportedCohort): ImportReason | undefined
+}
+
+/** Gives flags and cohorts that have no id the one that the engine needs, for as long as they are checked. */
+export function createChecker(
+  { flags, cohorts }: Pick<ImportedProject, 'flags' | 'cohorts'>,
+  project: Project,
+  existing: ExistingDefinitions = nothingExists,
+): ImportChecker {
+  const flagIds = new Map(
+    flags.map(({ sourceId }, index) => [sourceId, existing.flagId(sourceId) ?? provisionalIdMin + index]),
+  )
+  const cohortIds = new Map(
+    cohorts.map(({ sourceId }, index) => [sourceId, existing.cohortId(sourceId) ?? provisionalIdMin + index]),
+  )
+  const flagsById = new Map(flags.map(flag => [flagIds.get(flag.sourceId)!, flag]))
+  const cohortsById = new Map(cohorts.map(cohort => [cohortIds.get(cohort.sourceId)!, cohort]))
   const keys = new Set<string>()
 
+  const idIn = (ids: ReadonlyMap<string, number>, stored: (sourceId: string) => number | undefined) => (id: string) => {
+    const sourceId = sourceIdOf(id)
+    return sourceId === undefined ? undefined : (ids.get(sourceId) ?? stored(sourceId))
+  }
   const resolve = <T>(filters: T): T =>
     remapFilters(filters, {
-      cohort: id => cohortIds.get(sourceIdOf(id) ?? ''),
-      flag: id => flagIds.get(sourceIdOf(id) ?? ''),
+      cohort: idIn(cohortIds, existing.cohortId),
+      flag: idIn(flagIds, existing.flagId),
       groupType: () => undefined,
     })
-  const flagDefinition = (flag: ImportedFlag): FlagDefinition => ({
-    id: flagIds.get(flag.sourceId)!,
-    key: flag.key,
-    active: flag.active,
-    filters: resolve(flag.filters),
-    ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
-    bucketingIdentifier: flag.bucketingIdentifier ?? null,
-  })
-  const cohortDefinition = (cohort: ImportedCohort): CohortDefinition => ({
-    id: cohortIds.get(cohort.sourceId)!,
-    name: cohort.name,
-    isStatic: 'ids' in cohort.content,
-    filters: 'ids' in cohort.content ? {} : resolve(cohort.content.filters),
-  })
+  const flagDefinition = (id: number): FlagDefinition | undefined => {
+    const flag = flagsById.get(id)
+    return flag
+      ? {
+          id,
+          key: flag.key,
+          active: flag.active,
+          filters: resolve(flag.filters),
+          ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
+          bucketingIdentifier: flag.bucketingIdentifier ?? null,
+        }
+      : existing.flag(id)
+  }
+  const cohortDefinition = (id: number): CohortDefinition | undefined => {
+    const cohort = cohortsById.get(id)
+    return cohort
+      ? {
+          id,
+          name: cohort.name,
+          isStatic: 'ids' in cohort.content,
+          filters: 'ids' in cohort.content ? {} : resolve(cohort.content.filters),
+        }
+      : existing.cohort(id)
+  }
 
-  /** What these refer to, transitively. */
-  function definitionsFor(usedFlags: readonly string[], usedCohorts: readonly string[]): Definitions {
-    const seenFlags = new Map<string, FlagDefinition>()
-    const seenCohorts = new Map<string, CohortDefinition>()
-    const openFlags = [...usedFlags]
-    const openCohorts = [...usedCohorts]
-    for (let id = openFlags.pop(); id !== undefined; id = openFlags.pop()) {
-      const flag = flagsById.get(id)
-      if (!flag || seenFlags.has(id)) continue
-      seenFlags.set(id, flagDefinition(flag))
-      openFlags.push(...usesOf(flag).flags)
-      openCohorts.push(...usesOf(flag).cohorts)
-    }
-    for (let id = openCohorts.pop(); id !== undefined; id = openCohorts.pop()) {
-      const cohort = cohortsById.get(id)
-      if (!cohort || seenCohorts.has(id)) continue
-      seenCohorts.set(id, cohortDefinition(cohort))
-      openCohorts.push(...usesOfCohort(cohort).cohorts)
+  /** What the filters refer to, transitively. */
+  function definitionsFor(filters: unknown): Definitions {
+    const seenFlags = new Map<number, FlagDefinition | undefined>()
+    const seenCohorts = new Map<number, CohortDefinition | undefined>()
+    const open = [filters]
+    while (open.length > 0) {
+      const uses = idsUsedBy(open.pop())
+      for (const id of uses.flags) {
+        if (seenFlags.has(id)) continue
+        const found = flagDefinition(id)
+        seenFlags.set(id, found)
+        if (found) open.push(found.filters)
+      }
+      for (const id of uses.cohorts) {
+        if (seenCohorts.has(id)) continue
+        const found = cohortDefinition(id)
+        seenCohorts.set(id, found)
+        if (found) open.push(found.filters)
+      }
     }
     return {
-      flags: [...seenFlags.values()],
-      cohorts: [...seenCohorts.values()],
+      flags: [...seenFlags.values()].filter(flag => flag !== undefined),
+      cohorts: [...seenCohorts.values()].filter(cohort => cohort !== undefined),
       groupTypes: project.groupTypes,
       propertyMatchingVersion: project.propertyMatchingVersion,
     }
   }
 
   return {
-    flag(flag: ImportedFlag): ImportReason | undefined {
+    flag(flag) {
       const path = flag.sourceId
       if (flag.key === '' || flag.key.length > flagKeyCharactersMax) {
         return { message: `Keys can have at most ${flagKeyCharactersMax} characters.`, path }
@@ -112,18 +174,21 @@ function createChecker({ flags, cohorts }: ImportedProject, project: Project) {
       }
       if (keys.has(flag.key)) return { message: `Another flag of the file has the key "${flag.key}".`, path }
       keys.add(flag.key)
-      const { flags: others, cohorts: used } = usesOf(flag)
-      const [issue] = checkFlag(flagDefinition(flag), definitionsFor(others, used), options)
+      if (JSON.stringify(flag.filters).length > filtersBytesMax) {
+        return { message: `The conditions and payloads have more than ${filtersBytesMax} bytes.`, path }
+      }
+      const definition = flagDefinition(flagIds.get(flag.sourceId)!)!
+      const [issue] = checkFlag(definition, definitionsFor(definition.filters), options)
       return issue && { message: issue.message, path: `${path}: ${issue.path}` }
     },
-    cohort(cohort: ImportedCohort): ImportReason | undefined {
+    cohort(cohort) {
       const path = cohort.sourceId
       if (cohort.name.length > cohortNameCharactersMax) {
         return { message: `Names of cohorts can have at most ${cohortNameCharactersMax} characters.`, path }
       }
       if ('ids' in cohort.content) return undefined
-      const used = definitionsFor([], usesOfCohort(cohort).cohorts)
-      const [issue] = checkCohort(cohortDefinition(cohort), used, options)
+      const definition = cohortDefinition(cohortIds.get(cohort.sourceId)!)!
+      const [issue] = checkCohort(definition, definitionsFor(definition.filters), options)
       return issue && { message: issue.message, path: `${path}: ${issue.path}` }
     },
   }

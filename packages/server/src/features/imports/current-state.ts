@@ -1,3 +1,4 @@
+import type { CohortDefinition } from '@halyard/engine'
 import type { ImportSource } from '@halyard/importers/model'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
@@ -8,16 +9,17 @@ import {
   driftOf,
   flagHash,
   type ImportLink,
+  type PlannedItem,
   sourceHashOf,
 } from './import-plan.ts'
 
 /** What a project has of a source, as drift is measured against it. */
 export interface CurrentState {
-  linkOf(kind: ImportLink['kind'], sourceId: string): ImportLink | undefined
   /** Live flags and cohorts only. */
-  flag(id: number | null | undefined): Flag | undefined
-  flagByKey(key: string): Flag | undefined
-  cohort(id: number | null | undefined): { readonly id: number; readonly isStatic: boolean } | undefined
+  flag(id: number | undefined): Flag | undefined
+  cohort(id: number | undefined): CohortDefinition | undefined
+  /** What was imported from the item before, or has the same key. */
+  existingId(item: Pick<PlannedItem, 'kind' | 'sourceId' | 'definition'>): number | undefined
   drift(definition: Definition): Drift
 }
 
@@ -32,10 +34,14 @@ export async function readCurrentState(tx: Stores, projectId: number, source: Im
   const linkOf = (kind: ImportLink['kind'], sourceId: string) => links.get(`${kind} ${sourceId}`)
 
   return {
-    linkOf,
     flag: id => flagsById.get(id ?? 0),
-    flagByKey: key => flagsByKey.get(key),
     cohort: id => cohorts.get(id ?? 0),
+    existingId({ kind, sourceId, definition }) {
+      const link = linkOf(kind, sourceId)
+      if (kind === 'segment') return cohorts.get(link?.cohortId ?? 0)?.id
+      const key = definition !== null && 'flag' in definition ? definition.flag.key : ''
+      return (flagsById.get(link?.flagId ?? 0) ?? flagsByKey.get(key))?.id
+    },
     drift(definition) {
       const sourceHash = sourceHashOf(definition)
       if ('flag' in definition) {

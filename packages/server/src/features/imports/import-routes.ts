@@ -3,17 +3,18 @@ import { type ExportFormat, exportFormats } from '@halyard/importers/export/expo
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type RouteRequest, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import { invalid, missing } from '../../problem.ts'
+import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../../tenancy.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { getSet } from '../environments/save-set.ts'
 import { findProject } from '../flag-copies/copy-flag.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import { applyImport } from './apply-import.ts'
+import { applyImport, PreparationOutdated } from './apply-import.ts'
 import type { ImportPlan, Status } from './import-plan.ts'
 import type { ItemCount, ItemFilter, ListedItem } from './import-store.ts'
 import { type NewImport, planImport, readContent } from './plan-import.ts'
+import { prepareImport } from './prepare-import.ts'
 import { readExported } from './read-exported.ts'
 
 interface Deps {
@@ -22,6 +23,12 @@ interface Deps {
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
+
+/** How often a project may change while the import into it is prepared. */
+const attemptsMax = 5
+
+const keepsChanging = (): Problem =>
+  new Problem('conflict', 'A project kept changing; nothing was imported. Try again.', { code: 'plan_is_stale' })
 
 type CreateRequest = RouteRequest<typeof routes.imports.create>
 
@@ -41,8 +48,11 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
 
   serve(r.create, async request => {
     const { actor, organization } = request
-    const plan = await planImport(database, actor, organization, await readImport(request), now())
-    return database.read(tx => toWire(tx, plan))
+    const wanted = await readImport(request)
+    return withProgress(request.headers, async report => {
+      const plan = await planImport(database, actor, organization, wanted, now(), report)
+      return database.read(tx => toWire(tx, plan))
+    })
   })
 
   serve(r.get, ({ actor, organization, params }) =>
@@ -67,21 +77,20 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     const plan = await database.read(tx => getPlan(tx, actor, organization, params.import_id))
     const { only = 'all', overwrite = false } = request.body
     return withProgress(headers, async report => {
-      // In ascending order, as every writer that locks several projects.
-      for (const projectId of plan.targets.map(target => target.projectId).sort((a, b) => a - b)) {
-        await writes.save(request, (tx, permit) =>
-          applyImport(
-            tx,
-            actor,
-            organization,
-            { plan, projectId },
-            { onlyExact: only === 'exact', overwrite },
-            { now: now(), permit, report },
-          ),
-        )
+      const options = { onlyExact: only === 'exact', overwrite }
+      for (let attempts = 1; ; attempts++) {
+        const prepared = await prepareImport(database, actor, organization, plan, options, report)
+        try {
+          const applied = await writes.save(request, async (tx, permit) =>
+            toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+          )
+          onCohortWork()
+          return applied
+        } catch (error) {
+          if (!(error instanceof PreparationOutdated)) throw error
+          if (attempts === attemptsMax) throw keepsChanging()
+        }
       }
-      onCohortWork()
-      return database.read(async tx => toWire(tx, await getPlan(tx, actor, organization, params.import_id)))
     })
   })
 

@@ -1,5 +1,6 @@
 import type { ImportSource } from '@halyard/importers/model'
 import type { Kysely, Selectable } from 'kysely'
+import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { ImportPlanItemRow } from '../../storage/rows/import-tables.ts'
@@ -50,12 +51,11 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      for (const part of inParts(items, rowsAtOnceMax)) {
-        await db
-          .insertInto('import_plan_items')
-          .values(part.map(item => itemRow(id, item)))
-          .execute()
-      }
+      await insertRows(
+        db,
+        'import_plan_items',
+        items.map(item => itemRow(id, item)),
+      )
       return { ...plan, id }
     },
     findPlan: async (organizationId, planId, now) => (await readPlans(organizationId, now, planId))[0],
@@ -164,33 +164,33 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       }))
     },
     async saveLinks(projectId, source, links, now) {
-      for (const part of inParts(links, rowsAtOnceMax)) {
-        await db
-          .insertInto('import_links')
-          .values(
-            part.map(link => ({
-              project_id: projectId,
-              source,
-              kind: link.kind,
-              source_id: link.sourceId,
-              flag_id: link.flagId,
-              cohort_id: link.cohortId,
-              source_hash: link.sourceHash,
-              target_hash: link.targetHash,
-              imported_at: now,
-            })),
-          )
-          .onConflict(conflict =>
-            conflict.columns(['project_id', 'source', 'kind', 'source_id']).doUpdateSet(({ ref }) => ({
-              flag_id: ref('excluded.flag_id'),
-              cohort_id: ref('excluded.cohort_id'),
-              source_hash: ref('excluded.source_hash'),
-              target_hash: ref('excluded.target_hash'),
-              imported_at: ref('excluded.imported_at'),
-            })),
-          )
-          .execute()
+      for (const kind of ['flag', 'segment'] as const) {
+        const ids = links.filter(link => link.kind === kind).map(link => link.sourceId)
+        for (const part of inParts(ids, rowsAtOnceMax)) {
+          await db
+            .deleteFrom('import_links')
+            .where('project_id', '=', projectId)
+            .where('source', '=', source)
+            .where('kind', '=', kind)
+            .where('source_id', 'in', part)
+            .execute()
+        }
       }
+      await insertRows(
+        db,
+        'import_links',
+        links.map(link => ({
+          project_id: projectId,
+          source,
+          kind: link.kind,
+          source_id: link.sourceId,
+          flag_id: link.flagId,
+          cohort_id: link.cohortId,
+          source_hash: link.sourceHash,
+          target_hash: link.targetHash,
+          imported_at: now,
+        })),
+      )
     },
   }
 }

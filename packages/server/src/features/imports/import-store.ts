@@ -40,5 +40,6 @@ export interface ImportStore {
   saveOutcomes(planId: number, outcomes: ReadonlyMap<number, Outcome>): Promise<void>
 
   listLinks(projectId: number, source: ImportSource): Promise<readonly ImportLink[]>
+  /** Replaces those of the same items. */
   saveLinks(projectId: number, source: ImportSource, links: readonly ImportLink[], now: Instant): Promise<void>
 }

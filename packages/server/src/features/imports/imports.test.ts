@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
+import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const flag = (more: object = {}) => ({
@@ -36,9 +38,10 @@ const flags = (more: object = {}) => ({
 })
 
 onEachDatabase('imports', dialect => {
+  const injector = createFaultInjector()
   let s: Scenario
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, { storage: injector })
   })
   afterAll(() => s.close())
 
@@ -181,6 +184,15 @@ onEachDatabase('imports', dialect => {
     expect(await find(production!.project, 'both')).toMatchObject({ active: false })
   })
 
+  it('leave nothing behind in any project, whichever statement fails', async () => {
+    const [first, second] = [await newProject('Atomic one'), await newProject('Atomic two')]
+    const mapping = [{ project: first }, { project: second }]
+    const made = await plan(first, { flags: { basic: flags().basic }, segments }, { mapping })
+    const effects = { ...savedFlags(2), dashboards: 2, cohorts: 2, activity: 4, changes: 4, import_links: 4 }
+    const reply = await expectAtomic(s, injector, effects, () => apply(made))
+    expect(reply.body.targets).toMatchObject([{ created: 2 }, { created: 2 }])
+  })
+
   it('stream their progress', async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`flag-${index}`, flag()]))
     const project = await newProject('Many')
@@ -194,10 +206,12 @@ onEachDatabase('imports', dialect => {
       .split('\n')
       .map(line => JSON.parse(line))
     expect(lines.map(({ step }) => step)).toEqual([
-      'Many: 0 of 600',
-      'Many: 250 of 600',
-      'Many: 500 of 600',
-      'Many: 600 of 600',
+      'Many: 0 of 600 checked',
+      'Many: 250 of 600 checked',
+      'Many: 500 of 600 checked',
+      'Many: 600 of 600 checked',
+      'Many: 0 of 600 saved',
+      'Many: 600 of 600 saved',
       undefined,
     ])
     expect(lines.at(-1)).toMatchObject({ status: 200, body: { targets: [{ created: 600 }] } })

@@ -7,6 +7,7 @@ import {
   type ImportOptions,
   type ImportSource,
 } from '@halyard/importers/model'
+import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
@@ -34,6 +35,7 @@ export async function planImport(
   organization: Organization,
   { source, document, targets, options }: NewImport,
   now: Instant,
+  report: (step: string) => void = () => {},
 ): Promise<ImportPlan> {
   const converted: { project: Project; environment: string | null; imported: ImportedProject }[] = []
   let count = 0
@@ -44,17 +46,24 @@ export async function planImport(
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)
     }
-    converted.push({ project, environment: imported.environment, imported: await checkImported(imported, project) })
+    const checked = stepsOf(report, project.name, imported.flags.length + imported.cohorts.length, 'checked')
+    converted.push({
+      project,
+      environment: imported.environment,
+      imported: await checkImported(imported, project, checked),
+    })
+  }
+  const items: PlannedItem[] = []
+  const slice = new TimeSlice()
+  for (const { project, imported } of converted) {
+    const current = await database.read(tx => readCurrentState(tx, project.id, source))
+    for (const { item, definition } of inOrder(imported)) {
+      await slice.next()
+      const drift = definition ? current.drift(definition) : 'new'
+      items.push({ ...item, position: items.length, projectId: project.id, drift, definition, outcome: null })
+    }
   }
   return database.transaction(async tx => {
-    const items: PlannedItem[] = []
-    for (const { project, imported } of converted) {
-      const current = await readCurrentState(tx, project.id, source)
-      for (const { item, definition } of inOrder(imported)) {
-        const drift = definition ? current.drift(definition) : 'new'
-        items.push({ ...item, position: items.length, projectId: project.id, drift, definition, outcome: null })
-      }
-    }
     await tx.imports.removeExpired(now)
     const older = await tx.imports.listPlans(organization.id, now)
     for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
@@ -69,6 +78,21 @@ export async function planImport(
     }
     return tx.imports.createPlan(plan, items)
   })
+}
+
+/** How often progress is reported. */
+const itemsPerStep = 250
+
+/** Reports `Web: 250 of 600 checked`, with the count at hand. */
+export function stepsOf(report: (step: string) => void, name: string, total: number, done: string) {
+  let reported = 0
+  const step = (count: number) => report(`${name}: ${count} of ${total} ${done}`)
+  step(0)
+  return (count: number): void => {
+    if (count < total && count - reported < itemsPerStep) return
+    reported = count
+    step(count)
+  }
 }
 
 /** The text of a file, or the JSON in it. Raises `invalid`. */

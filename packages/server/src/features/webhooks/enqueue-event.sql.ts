@@ -56,3 +56,17 @@ export async function enqueueEvent(db: Kysely<Tables>, entry: NewActivity): Prom
     projectId: entry.projectId,
   })
 }
+
+/** The same for many entries of one organization. Most organizations have no webhooks: then this is one query. */
+export async function enqueueEvents(db: Kysely<Tables>, entries: readonly NewActivity[]): Promise<void> {
+  const [first] = entries
+  if (!first) return
+  const webhook = await db
+    .selectFrom('webhooks')
+    .select('id')
+    .where('organization_id', '=', first.organizationId)
+    .where('enabled', '=', 1)
+    .limit(1)
+    .executeTakeFirst()
+  if (webhook) for (const entry of entries) await enqueueEvent(db, entry)
+}

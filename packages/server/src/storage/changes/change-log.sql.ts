@@ -1,4 +1,5 @@
 import { type Kysely, type QueryCreator, sql } from 'kysely'
+import { insertRows } from '../bulk-rows.ts'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../prepared-query.ts'
 import type { ChangeRow, Tables } from '../tables.ts'
 import type { Change, ChangeLog, ChangeTopic, NewChange } from './changes.ts'
@@ -39,8 +40,6 @@ const appendNumbered = pipelinedWrite((db, columns: ChangeColumns) =>
     ),
 )
 
-const insertChange = preparedQuery((db, row: ChangeRow) => db.insertInto('changes').values(row))
-
 /** Appends in order. Called once, directly before the commit. */
 export async function appendChanges(db: Kysely<Tables>, changes: readonly NewChange[]): Promise<void> {
   const count = changes.length
@@ -58,7 +57,11 @@ export async function appendChanges(db: Kysely<Tables>, changes: readonly NewCha
   }
   const { rows } = await takeSequences(db, { count })
   const first = rows[0]!.sequence - count + 1
-  for (const [n, change] of changes.entries()) await insertChange(db, { ...fromChange(change), sequence: first + n })
+  await insertRows(
+    db,
+    'changes',
+    changes.map((change, index) => ({ ...fromChange(change), sequence: first + index })),
+  )
 }
 
 const changesAfter = preparedQuery((db, { sequence, limit }: { sequence: number; limit: number }) =>
@@ -81,6 +84,18 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
     async head() {
       const { rows } = await newestChange(db, {})
       return rows[0]?.sequence ?? 0
+    },
+    async hasChanged(organizationId, projectIds, sequence) {
+      const found = await db
+        .selectFrom('changes')
+        .select('sequence')
+        .where('sequence', '>', sequence)
+        .where('topic', 'in', ['flag', 'cohort', 'project', 'access'] satisfies ChangeTopic[])
+        .where('organization_id', '=', organizationId)
+        .where(({ or, eb }) => or([eb('project_id', 'is', null), eb('project_id', 'in', projectIds)]))
+        .limit(1)
+        .executeTakeFirst()
+      return found !== undefined
     },
     listOldest: limit => db.selectFrom('changes').select(['sequence', 'at']).orderBy('sequence').limit(limit).execute(),
     async removeUpTo(sequence) {

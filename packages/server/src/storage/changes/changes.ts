@@ -33,6 +33,8 @@ export interface ChangeLog {
   listAfter(sequence: number, limit: number): Promise<readonly Change[]>
   /** The sequence of the newest committed change; 0 when there is none. */
   head(): Promise<number>
+  /** Whether definitions or access in one of the projects, or of their organization, have changed after a sequence. */
+  hasChanged(organizationId: string, projectIds: readonly number[], sequence: number): Promise<boolean>
   /** The oldest that are retained, at most `limit`. */
   listOldest(limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]>
   /** Deletes the changes up to a sequence. A reader that has not seen them finds the gap. */

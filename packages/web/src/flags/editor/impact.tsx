@@ -19,9 +19,13 @@ interface Props {
 }
 
 const waitMilliseconds = 300
-/** The usual height of the result, so that it does not shift the content below: of the bar, and of each value. */
+/**
+ * The height of the result, reserved while it loads so that a button below does not move away from the pointer: of the
+ * bar, of each value, and of those who gain and those who lose.
+ */
 const barRem = 4.5
 const valueRem = 1.1
+const comparisonRem = 5.5
 
 /** How many people or groups the draft would match, and who would gain or lose the flag on save. */
 export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: Props) {
@@ -44,6 +48,8 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
     retry: false,
     staleTime: 10_000,
   })
+  const reserved =
+    barRem + valueRem * (debounced.filters.variants.length + 2) + (flagId === undefined ? 0 : comparisonRem)
   return (
     <Paper withBorder p="md" radius="lg" component="section">
       <Title order={2} mb={4}>
@@ -54,7 +60,7 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
           {t.impact.onceOn}
         </Text>
       )}
-      <Box role="status" mih={`${barRem + valueRem * (debounced.filters.variants.length + 2)}rem`}>
+      <Box role="status" mih={`${reserved}rem`}>
         {impact.data ? (
           <Counted
             impact={impact.data}
@@ -146,7 +152,7 @@ function Change({ text, color, people }: ChangeProps) {
         {text}
       </Text>
       {people.length > 0 && (
-        <Text size="xs" c="dimmed" w="100%" style={{ overflowWrap: 'anywhere' }}>
+        <Text size="xs" c="dimmed" w="100%" truncate>
           {t.impact.forExample}:{' '}
           {people
             .slice(0, namesMax)

@@ -11,6 +11,7 @@ export const explain: ExplainMessages = {
     flag_disabled: 'Das Flag ist aus',
     disabled: 'Das Flag ist aus',
     missing_dependency: 'Ein Flag, von dem dieses abhängt, fehlt',
+    override: 'Überschrieben',
     error: 'Das Flag kann nicht ausgewertet werden',
   },
   reasonsAt: {

@@ -10,6 +10,7 @@ export const explain = {
     flag_disabled: 'The flag is off',
     disabled: 'The flag is off',
     missing_dependency: 'A flag it depends on is missing',
+    override: 'Overridden',
     error: 'The flag can’t be evaluated',
   },
   /** The same where the deciding condition is known. */
