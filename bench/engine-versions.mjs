@@ -1,5 +1,5 @@
 // `node bench/engine-versions.mjs <commit> <commit> …` compares the engines of several commits: CPU time of `snapshot.evaluate`, alternated
-// in one process, as a ratio to the first commit. Needs the history of the repository.
+// in one process, as a ratio to the first commit. Name a commit twice to see the error of the measurement. Needs the history of the repository.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { root } from '../scripts/prepare.mjs'
 
-const rounds = 25
+const rounds = 101
 /** In a shorter round, cold CPU caches would dominate the measurement. */
 const roundMicrosecondsMin = 25_000
 const now = Date.parse('2024-06-15T12:00:00Z')
@@ -71,15 +71,25 @@ for (const flagCount of [10, 100, 1000]) {
   const subjects = people(flagCount > 100 ? 40 : 200)
   const snapshots = engines.map(({ compile }) => compile(definitions, { regex }))
   for (const snapshot of snapshots) measure(snapshot, flagCount, subjects)
-  const costs = Array.from({ length: rounds }, () => snapshots.map(each => measure(each, flagCount, subjects)))
+  const costs = Array.from({ length: rounds }, (_, round) => {
+    const cost = []
+    // Each round begins with another engine: what runs first finds caches that the last one filled.
+    for (let step = 0; step < snapshots.length; step++) {
+      const index = (round + step) % snapshots.length
+      cost[index] = measure(snapshots[index], flagCount, subjects)
+    }
+    return cost
+  })
   for (const [index, commit] of commits.entries()) {
     const ratios = costs.map(cost => cost[index] / cost[0])
-    const [p10, p50, p90] = [0.1, 0.5, 0.9].map(rank => percentile(ratios, rank).toFixed(2))
+    // Order statistics: an interval that holds the median in 95 % of all runs.
+    const margin = 0.98 / Math.sqrt(rounds)
+    const [low, p50, high] = [0.5 - margin, 0.5, 0.5 + margin].map(rank => percentile(ratios, rank).toFixed(3))
     const each = percentile(
       costs.map(cost => cost[index]),
       0.5,
     )
-    console.log(`${flagCount} flags, ${commit}: ${each.toFixed(1)} µs, ratio ${p50} (${p10} to ${p90})`)
+    console.log(`${flagCount} flags, ${commit}: ${each.toFixed(1)} µs, median ratio ${p50} (${low} to ${high})`)
   }
 }
 if (consumed === 0) throw new Error('No flag was enabled.')

@@ -7,12 +7,15 @@ import { copyBrowserLibrary } from './browser-library.mjs'
 import { compressFiles } from './compress-files.mjs'
 import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
-import { dist, makeExecutable, serverOptions } from './server-bundle.mjs'
+import { dist, makeExecutable, removeServerBundles, serverBundles } from './server-bundle.mjs'
 import { thirdPartyLicenses } from './third-party-licenses.mjs'
 
 const packages = join(root, 'packages')
 
-const { metafile } = await build({ ...serverOptions, metafile: true, absWorkingDir: root })
+removeServerBundles()
+const bundles = await Promise.all(
+  serverBundles.map(options => build({ ...options, metafile: true, absWorkingDir: root })),
+)
 makeExecutable()
 
 // On a terminal Vite draws its progress, whatever its log level.
@@ -23,7 +26,7 @@ compressFiles(join(dist, 'web'), name => name !== 'index.html')
 await buildDocs()
 
 const bundled = [
-  ...Object.keys(metafile.inputs).map(path => join(root, path)),
+  ...bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs)).map(path => join(root, path)),
   ...copyBrowserLibrary(),
   ...[page].flat().flatMap(({ output }) =>
     output.flatMap(({ moduleIds = [], originalFileNames = [] }) => [

@@ -6,7 +6,7 @@ import { ensureInstalled, root, say } from './prepare.mjs'
 await ensureInstalled('test')
 const { context } = await import('esbuild')
 const { createServer } = await import('vite')
-const { dist, makeExecutable, serverOptions } = await import('./server-bundle.mjs')
+const { dist, makeExecutable, serverBundles } = await import('./server-bundle.mjs')
 
 const port = process.env.PORT ?? '8000'
 /** Everything that the server responds to; all other paths are pages of the web app. */
@@ -50,12 +50,12 @@ const restartAfterBuild = {
   },
 }
 
-const bundle = await context({
-  ...serverOptions,
-  minifyWhitespace: false,
-  plugins: [...serverOptions.plugins, restartAfterBuild],
-})
-await bundle.watch()
+const bundles = await Promise.all(
+  serverBundles.map(options =>
+    context({ ...options, minifyWhitespace: false, plugins: [...options.plugins, restartAfterBuild] }),
+  ),
+)
+await Promise.all(bundles.map(bundle => bundle.watch()))
 const web = await createServer({
   configFile: join(root, 'packages/web/vite.config.ts'),
   server: { proxy: { [serverPaths]: { target: `http://127.0.0.1:${port}` } } },
@@ -68,7 +68,7 @@ say(
 async function stop() {
   if (isStopping) return
   isStopping = true
-  await Promise.all([bundle.dispose(), web.close(), restarting.then(stopServer)])
+  await Promise.all([...bundles.map(bundle => bundle.dispose()), web.close(), restarting.then(stopServer)])
   process.exit(0)
 }
 process.on('SIGINT', stop)

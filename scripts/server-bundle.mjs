@@ -1,5 +1,6 @@
 // How the server is bundled: shared by the build and by `npm run dev`.
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
@@ -22,43 +23,51 @@ export const externalPackages = ['@photostructure/sqlite', 'pg', 'undici', 'esbu
 const unusedByFastify = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
 /**
- * Loads Node's own modules with `require`. An ES import reads every export of a module, and with `node:http` that alone loads a whole
- * fetch implementation: 80 ms of CPU time and 10 MB on Node 22 and 24.
+ * Loads Node's own modules with `require`, and reads only the exports that are imported. An ES import reads every export of a module, and with
+ * `node:http` that alone loads a whole fetch implementation: 80 ms of CPU time and 10 MB on Node 22 and 24.
  */
 const requireBuiltins = {
   name: 'require-builtins',
   setup(build) {
     build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'builtin' } : { path, external: true },
+      kind === 'import-statement' ? { path, namespace: 'builtin', sideEffects: false } : { path, external: true },
     )
-    build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
-      contents: `module.exports = require(${JSON.stringify(path)})`,
-    }))
+    build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({ contents: requiredBuiltin(path) }))
   },
 }
 
-/** Leaves out what Fastify requires for HTTP/2 servers only: 20 ms of CPU time and 4 MB. */
-const omitHttp2 = {
-  name: 'omit-http2',
+/** Marked as pure, so that the bundler drops every export that no file imports. */
+function requiredBuiltin(path) {
+  const names = Object.keys(createRequire(import.meta.url)(path)).filter(name => name !== 'default')
+  return [
+    `const requiredModule = require(${JSON.stringify(path)})`,
+    'const exportNamed = name => requiredModule[name]',
+    'export default requiredModule',
+    ...names.map(name => `export const ${name} = /* @__PURE__ */ exportNamed(${JSON.stringify(name)})`),
+  ].join('\n')
+}
+
+/**
+ * Leaves out what packages require for features that Halyard does not use: Fastify for HTTP/2 servers (20 ms of CPU time and 4 MB), and
+ * prom-client for exemplars.
+ */
+const omitUnused = {
+  name: 'omit-unused',
   setup(build) {
     build.onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'omitted' }))
+    build.onResolve({ filter: /^@opentelemetry\/api$/ }, ({ path, importer }) =>
+      /[\\/]prom-client[\\/]/.test(importer) ? { path, namespace: 'omitted' } : undefined,
+    )
     build.onLoad({ filter: /.*/, namespace: 'omitted' }, () => ({ contents: '' }))
   },
 }
 
-export const serverOptions = {
+const nodeOptions = {
   ...bundleOptions,
   platform: 'node',
-  entryPoints: {
-    halyard: join(source, 'cli/launch.ts'),
-    program: join(source, 'cli/main.ts'),
-    'scan-worker': join(source, 'features/impact/scan/scan-worker.ts'),
-    'otlp-telemetry': join(source, 'observability/telemetry/otlp-telemetry.ts'),
-    'sandbox-worker': join(source, 'sandbox/sandbox-worker.ts'),
-  },
   outdir: dist,
   external: [...externalPackages, ...unusedByFastify],
-  plugins: [omitHttp2, requireBuiltins],
+  plugins: [omitUnused, requireBuiltins],
   // Smaller in memory and faster to parse; names stay, so that stack traces can be read.
   minifyWhitespace: true,
   minifySyntax: true,
@@ -66,6 +75,37 @@ export const serverOptions = {
   banner: {
     js: "import { createRequire as halyardRequire } from 'node:module'; const require = halyardRequire(import.meta.url);",
   },
+}
+
+/**
+ * What `import()` loads is a file of its own, which is read on first use: a start reads a command and what it imports statically. All files are
+ * in one folder, because some are located relative to `import.meta.url`.
+ */
+const programOptions = {
+  ...nodeOptions,
+  entryPoints: {
+    halyard: join(source, 'cli/launch.ts'),
+    program: join(source, 'cli/main.ts'),
+  },
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+}
+
+/** Each worker thread reads one file. Bundled apart, because sharing code with them would split the program into many small files. */
+const workerOptions = {
+  ...nodeOptions,
+  entryPoints: {
+    'scan-worker': join(source, 'features/impact/scan/scan-worker.ts'),
+    'sandbox-worker': join(source, 'sandbox/sandbox-worker.ts'),
+  },
+}
+
+export const serverBundles = [programOptions, workerOptions]
+
+/** Removes the files of an earlier build, whose names hold hashes of their contents. */
+export function removeServerBundles() {
+  if (!existsSync(dist)) return
+  for (const name of readdirSync(dist)) if (/\.js(\.map)?$/.test(name)) rmSync(join(dist, name))
 }
 
 export const makeExecutable = () => chmodSync(join(dist, 'halyard.js'), 0o755)

@@ -1,32 +1,57 @@
 // `npm test`: installs, builds, checks and runs every test. Nothing has to be started first.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureBuilt, ensureInstalled, root, run, say } from './prepare.mjs'
+import { ensureBuilt, ensureInstalled, root, say } from './prepare.mjs'
 
 await ensureInstalled('test')
 ensureBuilt()
 
 const bin = name => join(root, 'node_modules', '.bin', name)
 const only = process.argv.slice(2)
-if (only.length === 0) {
-  say('Checking types …')
-  // By path: the generated clients are checked with another version, which has the same command.
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  for (const project of ['.', 'packages/engine', 'packages/web']) run(process.execPath, [compiler, '-p', project])
-  say('Checking style …')
-  run(bin('biome'), ['check', '--error-on-warnings', '.'])
-}
+// Types and style are checked while the tests run, which spend much of their time waiting.
+const checking = only.length === 0 ? checkTypesAndStyle() : Promise.resolve(true)
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-test-'))
 const report = join(folder, 'report.json')
-const { status } = spawnSync(
+const { status } = await run(
   bin('vitest'),
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...only],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, TZ: 'UTC' } },
+  { stdio: 'inherit', env: { ...process.env, TZ: 'UTC' } },
 )
+const areChecksGreen = await checking
 const { numPassedTests, numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8'))
 rmSync(folder, { recursive: true })
 console.log(`${numPassedTests} passed, ${numFailedTests} failed`)
-process.exit(status === 0 && success ? 0 : status || 1)
+process.exit(status === 0 && success && areChecksGreen ? 0 : status || 1)
+
+/** One after another: each uses several cores. Prints what a check finds as soon as it has ended. */
+async function checkTypesAndStyle() {
+  // By path: the generated clients are checked with another version, which has the same command.
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const checks = [
+    ...['.', 'packages/engine', 'packages/web'].map(project => [process.execPath, compiler, '-p', project]),
+    [bin('biome'), 'check', '--error-on-warnings', '.'],
+  ]
+  let areGreen = true
+  for (const [command, ...args] of checks) {
+    const { status, output } = await run(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    if (status === 0) continue
+    areGreen = false
+    say(`${output}\n${[command, ...args].join(' ')} failed.`)
+  }
+  if (areGreen) say('Types and style are checked.')
+  return areGreen
+}
+
+/** Resolves when the command has ended, with its exit code and, when it is piped, its output. */
+function run(command, args, options) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, ...options })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
+    child.on('error', reject)
+    child.on('close', status => resolve({ status, output }))
+  })
+}

@@ -191,6 +191,24 @@ describe('commands beside a running server', () => {
     expect([outdated.code, outdated.stderr]).toEqual([1, expect.stringContaining('is out of date')])
   })
 
+  it('changes no flag that needs approval, but requests it, unless it is an emergency', async () => {
+    const project = JSON.parse((await halyard('projects', 'create', 'Gated', '--json')).stdout).id
+    const inProject = (...args: string[]) => halyard('flags', ...args, '--project', String(project))
+    await inProject('create', 'gated')
+    const key = (await halyard('keys', 'create', '--email', 'owner@halyard.local', '--quiet')).stdout.trim()
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    for (const action_key of ['*', 'feature_flag.disable']) {
+      const body = JSON.stringify({ action_key })
+      const policies = `${server.url}/api/projects/${project}/approval_policies/`
+      expect((await fetch(policies, { method: 'POST', headers, body })).status).toBe(201)
+    }
+    const refused = await inProject('disable', 'gated')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/Change request \d+\./)])
+    expect((await inProject('create', 'another')).code).toBe(1)
+    expect((await inProject('list')).stdout).toMatch(/^KEY.*\ngated +enabled[^\n]*\n$/)
+    expect((await inProject('disable', 'gated', '--emergency', 'Checkout is down')).stdout).toContain('disabled')
+  })
+
   it('finds flags in a checkout or a folder, and uploads where they are', async () => {
     const folder = newFolder()
     const write = (path: string, text: string | Buffer) => {

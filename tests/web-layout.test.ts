@@ -19,6 +19,23 @@ const importsOf = (name: string): string[] =>
     relative(source, resolve(dirname(join(source, name)), (from ?? dynamic) as string)),
   )
 
+/** A component with the attribute `required`. */
+const requiredPattern = /<(\w+)\b(?:=>|[^<>])*?\brequired\b/g
+const formPattern = /<form\b/
+
+describe('forms', () => {
+  it('use the fields that show an error in place instead of the browser’s bubble', () => {
+    const found = modules.flatMap(name => {
+      const text = readFileSync(join(source, name), 'utf8')
+      const fields = [...text.matchAll(requiredPattern)].map(([, field]) => field as string)
+      return formPattern.test(text)
+        ? fields.filter(field => !/^[A-Z]\w*Field$/.test(field)).map(f => `${name}: ${f}`)
+        : []
+    })
+    expect(found).toEqual([])
+  })
+})
+
 describe('the web app’s layout', () => {
   it(`has at most ${filesMax} modules in a folder`, () => {
     const sizes = new Map<string, number>()

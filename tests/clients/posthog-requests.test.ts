@@ -68,7 +68,10 @@ describe('evaluation', () => {
 
   it('an empty distinct_id is in every rollout and the first variant; a missing one is an error', async () => {
     const { flags } = (await decide('')).body
-    expect(flags['no-rollout']).toMatchObject({ enabled: true, reason: { code: 'condition_match', condition_index: 0 } })
+    expect(flags['no-rollout']).toMatchObject({
+      enabled: true,
+      reason: { code: 'condition_match', condition_index: 0 },
+    })
     expect(flags.split.variant).toBe('first')
     const missing = await decide(undefined)
     expect([missing.status, missing.body.code]).toEqual([400, 'required'])

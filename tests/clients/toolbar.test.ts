@@ -5,7 +5,8 @@ import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { launch, violationsIn } from '../web/browser.ts'
+import { violationsIn } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 
 /** The toolbar in an application of another origin, under a policy that forbids inline styles and scripts. */
 const application = `

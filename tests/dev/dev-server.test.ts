@@ -172,7 +172,7 @@ describe('halyard dev', () => {
       { context: { targetingKey: 'a' } },
       { authorization: 'Bearer phc_x' },
     )
-    expect(one.body).toMatchObject({ value: 7, reason: 'STATIC', metadata: { reasonCode: 'override' } })
+    expect(one.body).toMatchObject({ value: 7, reason: 'TARGETING_MATCH', metadata: { reasonCode: 'override' } })
   })
 
   it('keeps the last valid state and reports where a file is broken', async () => {
@@ -227,6 +227,17 @@ describe('halyard dev', () => {
     await expect.poll(() => server.getNumberValue('limit', 0, { targetingKey: 'user-1' })).toBe(3)
     await OpenFeature.close()
     await OpenFeatureWeb.close()
+  })
+
+  it('accepts overrides of a request without a signature', async () => {
+    const content = { o: { color: 'red', gone: true }, e: Math.floor(Date.now() / 1000) + 60 }
+    const token = `unsigned.${Buffer.from(JSON.stringify(content)).toString('base64url')}`
+    const ask = (header: string) =>
+      client.post('/flags/?v=2', { token: 'phc_x', distinct_id: 'a' }, { 'x-halyard-overrides': header })
+    const reply = await ask(token)
+    expect(reply.headers.get('x-halyard-overrides')).toBe('applied')
+    expect(reply.body.flags.color).toMatchObject({ variant: 'red', reason: { code: 'override' } })
+    expect((await ask('ho1.x')).headers.get('x-halyard-overrides')).toBe('invalid')
   })
 
   it('explains a missing file in one sentence', async () => {

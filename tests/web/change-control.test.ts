@@ -242,6 +242,33 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     expect(all.results.map(({ name }: { name: string }) => name)).toEqual(['Kiosk', 'Shop'])
   })
 
+  it('lets a role that a policy names break the glass, for a reason that others review', async () => {
+    const p = await projectWith('Emergency', 'outage')
+    const { scenario } = visit
+    const role = await roleNamed('On call')
+    await scenario.post(`${scenario.organization}/roles/${role}/role_memberships/`, { user_uuid: ann.uuid })
+    const policy = { action_key: '*', approver_config: { users: [], roles: [role] }, emergency_roles: [role] }
+    expect((await scenario.post(`${p.api}/approval_policies/`, policy)).status).toBe(201)
+    const page = await visit.open()
+    await visit.signIn(page, `${p.path}/flags/${p.flagId}`, { email: ann.email, password: 'correct horse battery' })
+    await setRollout(page, '80')
+    await page.getByRole('button', { name: 'Request approval' }).click()
+    const review = page.getByRole('dialog', { name: 'Review changes' })
+    await review.getByRole('button', { name: 'Break glass' }).click()
+    await review.getByText('Another admin has to review it afterwards.').waitFor()
+    const save = review.getByRole('button', { name: 'Save without approval' })
+    expect(await save.isDisabled()).toBe(true)
+    await review.getByRole('textbox', { name: 'Reason for the emergency' }).fill('Checkout is down')
+    await expectSound(page)
+    await save.click()
+    await review.waitFor({ state: 'hidden' })
+    expect(await p.read()).toMatchObject({ filters: rollout(80), version: 2 })
+    await page.goto(`${p.path}/flags/${p.flagId}?tab=history`)
+    await page.getByText('Checkout is down').first().waitFor()
+    const { body: open } = await scenario.get(`${p.api}/change_requests/?review=open`)
+    expect(open.results).toMatchObject([{ emergency_reason: 'Checkout is down', created_by: { email: ann.email } }])
+  })
+
   it('freezes a project: the banner and the button say until when, and switching off works', async () => {
     const p = await projectWith('Frozen', 'sale')
     await roleNamed('Release managers')

@@ -72,6 +72,23 @@ describe('a flag', { timeout: 120_000 }, () => {
     const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/details/`)
     expect(body).toMatchObject({ owner: { id: 1 }, links: [{ url: 'https://issues.example.com/1' }], comment_count: 1 })
   })
+
+  it('has a schema for its payloads, with errors at the field', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=details`))
+    const section = page.getByRole('region', { name: 'Payload schema' })
+    const field = section.getByRole('textbox', { name: 'JSON Schema' })
+    await field.fill('{\n  "type": }')
+    await section.getByText('Invalid JSON (line 2, column 11)').waitFor()
+    await field.fill('{"type": "null"}')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await section.getByText('A payload of the flag does not match').waitFor()
+    await field.fill('{"description": "Anything"}')
+    await section.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Payload schema saved').waitFor()
+    await expectSound(page)
+    const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/payload_schema/`)
+    expect(body.schema).toEqual({ description: 'Anything' })
+  })
 })
 
 describe('a project', { timeout: 120_000 }, () => {

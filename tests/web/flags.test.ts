@@ -58,6 +58,37 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByText('No matching flags').waitFor()
   })
 
+  it('saves filters as a view, which others open and its author deletes', async () => {
+    const { scenario } = visit
+    const page = await visit.signedIn('/')
+    await page.getByRole('combobox', { name: 'Type' }).selectOption('variants')
+    await page.getByText('1 of 3 flags').waitFor()
+    const views = page.getByRole('button', { name: 'Saved views' })
+    await views.click()
+    await page.getByRole('menuitem', { name: 'Save this view' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save this view' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Experiments')
+    await dialog.getByRole('checkbox', { name: 'Share with everyone in the project' }).check()
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('View Experiments saved').waitFor()
+    const member = await scenario.join('viewing')
+    expect((await member.get(`${scenario.project}/saved_views/`)).body).toMatchObject([
+      { name: 'Experiments', is_shared: true, is_own: false },
+    ])
+
+    await page.goto('/')
+    await page.getByText('3 flags', { exact: true }).waitFor()
+    await views.click()
+    await page.getByRole('menuitem', { name: /^Experiments/ }).click()
+    await page.getByText('1 of 3 flags').waitFor()
+    await page.getByRole('link', { name: 'pricing-test' }).waitFor()
+    await views.click()
+    await page.getByRole('menuitem', { name: 'Delete view Experiments' }).click()
+    await page.getByText('View Experiments deleted').waitFor()
+    expect((await member.get(`${scenario.project}/saved_views/`)).body).toEqual([])
+  })
+
   it('reviews a toggle with its impact and undoes it', async () => {
     const page = await visit.signedIn('/')
     // The row is complete and no longer moves.

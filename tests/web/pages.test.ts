@@ -85,6 +85,48 @@ describe('webhooks', { timeout: 120_000 }, () => {
   })
 })
 
+describe('tags and SDK setup', { timeout: 120_000 }, () => {
+  it('renames, merges and removes tags on all flags', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Tagged' })
+    const flags = `/api/projects/${project.id}/feature_flags/`
+    for (const [key, tags] of Object.entries({ a: ['web'], b: ['web', 'beta'], c: ['mobile'] })) {
+      await scenario.post(flags, { key, tags })
+    }
+    const tagsOf = async () =>
+      Object.fromEntries(
+        (await scenario.get(flags)).body.results.map(({ key, tags }: { key: string; tags: string[] }) => [key, tags]),
+      )
+    const page = await visit.signedIn(`/project/${project.id}/tags`)
+    await page.getByRole('button', { name: 'Rename: web' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rename tag web' })
+    await dialog.getByRole('textbox', { name: 'New name' }).fill('beta')
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await page.getByText('2 flags changed').waitFor()
+    await page.getByRole('button', { name: 'Rename: web' }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /^beta 2/ }).waitFor()
+    expect(await tagsOf()).toEqual({ a: ['beta'], b: ['beta'], c: ['mobile'] })
+    await page.getByRole('button', { name: 'Remove: mobile' }).click()
+    await page.getByRole('dialog').getByText('Remove the tag mobile from 1 flag?').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('1 flag changed').waitFor()
+    expect(await tagsOf()).toEqual({ a: ['beta'], b: ['beta'], c: [] })
+  })
+
+  it('shows the first call of an SDK as soon as it arrives', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Not connected' })
+    const page = await visit.signedIn(`/project/${project.id}/setup`)
+    await page.getByText('Waiting for the first call').waitFor()
+    const call = { token: project.api_token, distinct_id: 'ada' }
+    await scenario.as(undefined).post('/flags/?v=2', call, { 'user-agent': 'posthog-python/3.1.0' })
+    await page.getByRole('status').getByText('First call received').waitFor()
+    await page.getByRole('row', { name: /^posthog-python 3.1.0 1/ }).waitFor()
+    await expectSound(page)
+  })
+})
+
 describe('history and usage', { timeout: 120_000 }, () => {
   it('compares versions and restores one', async () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=history`))
@@ -320,8 +362,13 @@ describe('access', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('creates keys that are shown once and revokes them', async () => {
+  it('turns off emails, creates keys that are shown once and revokes them', async () => {
     const page = await visit.signedIn('/account', { dark: true })
+    const preferences = async () => (await visit.scenario.get('/api/users/@me/')).body
+    await toggle(page.getByRole('switch', { name: 'Emails about change requests' }))
+    await expect.poll(preferences).toMatchObject({ change_request_emails: false, language: null })
+    await page.getByRole('combobox', { name: 'Language of emails' }).selectOption('Deutsch')
+    await expect.poll(preferences).toMatchObject({ change_request_emails: false, language: 'de' })
     await page.getByRole('textbox', { name: 'Label' }).fill('deploy')
     await page.getByRole('button', { name: 'Create key' }).click()
     // Nothing chosen is no access, not full access.

@@ -57,6 +57,44 @@ describe('sign-in', { timeout: 120_000 }, () => {
   })
 })
 
+describe('a browser that stays signed in', { timeout: 120_000 }, () => {
+  it('signs in again without a password until it is signed out from another browser', async () => {
+    const { email } = await visit.scenario.join('hopper')
+    const signIn = async (isStaying: boolean) => {
+      const page = await visit.open()
+      await page.goto('/login?next=/account')
+      await page.getByLabel('Email').fill(email)
+      await page.locator('input[type=password]').fill('correct horse battery')
+      const stay = page.getByRole('checkbox', { name: 'Stay signed in for 30 days' })
+      if (isStaying) await stay.check()
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+      return page
+    }
+    const staying = await signIn(true)
+    const context = staying.context()
+    // Without a tab, nothing but the cookie is left.
+    await staying.close()
+    const reopened = await context.newPage()
+    await reopened.goto('/account')
+    await reopened.getByRole('heading', { name: 'Account', level: 1 }).waitFor()
+    expect(await reopened.evaluate('document.cookie')).toBe('')
+    await reopened.close()
+
+    const other = await signIn(false)
+    const signIns = other.getByRole('table', { name: 'Active sign-ins' })
+    await signIns.getByText('This browser').waitFor()
+    await expectSound(other)
+    await signIns.getByRole('button', { name: /^Sign out ?: Chrome/ }).click()
+    await other.getByRole('dialog').getByRole('button', { name: 'Sign out', exact: true }).click()
+    await other.getByText('Browser signed out').waitFor()
+    await signIns.getByRole('button', { name: /^Sign out ?: Chrome/ }).waitFor({ state: 'detached' })
+    const revoked = await context.newPage()
+    await revoked.goto('/account')
+    await revoked.getByLabel('Email').waitFor()
+  })
+})
+
 describe('live updates', { timeout: 120_000 }, () => {
   it('reach every tab, and a new tab is signed in', async () => {
     const { scenario } = visit

@@ -38,11 +38,11 @@ describe('an override', () => {
     expect(base.evaluate({ distinctId: 'a' }, { now }).get('flag-1')?.value).toBe(false)
   })
 
-  it('is a static value in the terms of OpenFeature', () => {
+  it('is not static in the terms of OpenFeature, so that no client caches it', () => {
     const filters = { groups: [], multivariate: { variants } }
     const { flags } = compile(project([flag(1, filters, { override: { value: 'test', payload: null } })]), options)
     const result = openFeatureResult(flags[0]!, flags[0]!.outcomes[0]!)
-    expect(result).toEqual({ value: 'test', variant: 'test', reason: 'STATIC' })
+    expect(result).toEqual({ value: 'test', variant: 'test', reason: 'TARGETING_MATCH' })
   })
 })
 

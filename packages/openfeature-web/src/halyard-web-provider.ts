@@ -75,6 +75,7 @@ export class HalyardWebProvider implements Provider {
     this.#context = context
     const cached = this.#options.initial ?? this.#store.read(context)
     browser.document?.addEventListener('visibilitychange', this.#onVisible)
+    this.#unsubscribe?.()
     this.#unsubscribe = this.#options.overrides?.onChange(() => void this.#refresh())
     if (cached !== undefined) {
       this.#use(cached, this.#options.initial === undefined)

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ExplainedError } from './problem.ts'
 import { databaseUrl, databaseUrlFrom, libpqVariables } from './settings/database-url.ts'
 import {
   bootstrapKey,
@@ -402,7 +403,7 @@ export type Config = {
     | ((typeof settings)[Name]['fallback'] extends undefined ? undefined : never)
 }
 
-export class ConfigError extends Error {}
+export class ConfigError extends ExplainedError {}
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,3 +1,6 @@
+/** What the user can fix: the message says what is wrong and what to do. Commands print it without a stack trace. */
+export class ExplainedError extends Error {}
+
 /**
  * The one error class of the server. Domain and storage throw it with a kind and a whole sentence; `http/problem-response.ts`
  * alone knows status numbers. Anything else that is thrown is a bug and is answered 500 without detail.
@@ -28,7 +31,7 @@ interface ProblemDetails {
   readonly cause?: unknown
 }
 
-export class Problem extends Error {
+export class Problem extends ExplainedError {
   readonly kind: ProblemKind
   readonly code: string | undefined
   readonly field: string | null

@@ -30,12 +30,20 @@ const OrganizationBasic = Type.Object(
   { title: 'OrganizationSummary', description: 'An organization of the user.' },
 )
 
+const requestEmails = { description: 'Whether the user gets emails about change requests.', examples: [true] }
+const Language = Type.Union([Type.Literal('en'), Type.Literal('de')], {
+  description: 'Language of emails to the user.',
+  examples: ['en'],
+})
+
 export const User = Type.Object(
   {
     ...UserBasic.properties,
     date_joined: Instant('When the user was created.'),
     has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.', examples: [true] }),
     is_staff: Type.Boolean({ description: 'Whether the user is an instance administrator.', examples: [false] }),
+    change_request_emails: Type.Boolean(requestEmails),
+    language: Nullable(Language),
     team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
     organization: Nullable(
       FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
@@ -58,6 +66,8 @@ export const UserPatch = Type.Object(
     current_password: Type.Optional(
       Type.String({ maxLength: 1000, description: 'Required to change `password` or `email`.' }),
     ),
+    change_request_emails: Type.Optional(Type.Boolean(requestEmails)),
+    language: Type.Optional(Nullable(Language)),
     set_current_organization: Type.Optional(
       Type.String({ maxLength: 64, description: 'Id of the organization to work in.' }),
     ),
@@ -84,7 +94,7 @@ export const userRoutes = {
     tag,
     operationId: 'updateCurrentUser',
     summary:
-      'Change the caller: name, email and password (both require `current_password`), current organization and project',
+      'Change the caller: name, email and password (both require `current_password`), emails, current organization and project',
     description: 'Changes only the fields that the body contains. A new password ends all sign-ins of the user.',
     access: asUser('user:write'),
     body: UserPatch,

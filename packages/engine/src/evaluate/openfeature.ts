@@ -36,9 +36,9 @@ function payloadValue(filters: unknown, { payload }: Outcome): unknown {
 function reasonOf(filters: unknown, { reason, variant }: Outcome): OpenFeatureReason {
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
-  if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'
   if (reason.code === 'no_condition_match') return 'DEFAULT'
-  if (reason.code === 'override') return 'STATIC'
+  // An override is for some requests: clients must not cache it as static.
+  if (reason.code === 'super_condition_value' || reason.code === 'override') return 'TARGETING_MATCH'
   if (reason.code !== 'condition_match') return 'UNKNOWN'
   const condition = conditionAt(filters, reason.conditionIndex)
   const isPartial = typeof condition.rollout_percentage === 'number' && condition.rollout_percentage < 100

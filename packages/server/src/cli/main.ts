@@ -1,13 +1,9 @@
 import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
-import { DataFolderError } from '../edge/data-folder.ts'
-import { Problem } from '../problem.ts'
-import { NewerDatabaseError } from '../storage/migrations/migrate.ts'
-import { DatabaseFileError } from '../storage/sqlite/sqlite-file.ts'
-import { ImportError } from '../storage/transfer/read-export.ts'
+import { ExplainedError } from '../problem.ts'
 import { refuseSwallowedOptions } from './npm-options.ts'
 import { createProgram } from './program.ts'
-import { CommandError, exitCodes, UsageError } from './usage.ts'
+import { exitCodes, UsageError } from './usage.ts'
 
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2)
@@ -29,15 +25,7 @@ function report(error: unknown): number {
 }
 
 const isExplained = (error: unknown): error is Error & { code?: unknown; port?: unknown } =>
-  error instanceof ConfigError ||
-  error instanceof UsageError ||
-  error instanceof CommandError ||
-  error instanceof NewerDatabaseError ||
-  error instanceof DataFolderError ||
-  error instanceof DatabaseFileError ||
-  error instanceof ImportError ||
-  error instanceof Problem ||
-  (error instanceof Error && typeof (error as { code?: unknown }).code === 'string')
+  error instanceof ExplainedError || (error instanceof Error && typeof (error as { code?: unknown }).code === 'string')
 
 function explain(error: Error & { code?: unknown; port?: unknown; address?: unknown; syscall?: unknown }): string {
   const place = `${error.address ?? 'the host'}:${error.port ?? ''}`

@@ -1,32 +1,18 @@
-import { importSourceNames } from '@halyard/contract'
+import { importSources } from '@halyard/importers/model'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { version } from '../version.ts'
-import { credentials } from './accounts/credentials.ts'
-import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
-import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
-import { codeReferences } from './code-references/code-references.ts'
-import { backup } from './data/backup.ts'
-import { importCommand } from './data/import.ts'
-import { migrateCommand } from './data/migrate.ts'
-import { exportCommand, migrateStoreCommand, restoreCommand } from './data/transfer.ts'
-import { demo } from './demo/demo.ts'
-import { dev } from './dev/dev.ts'
-import { pull } from './dev/pull.ts'
-import { doctor } from './doctor/doctor.ts'
-import { edge } from './edge.ts'
-import { testPlugin } from './plugins.ts'
-import { createFlag, evaluateFlag, flagHistory, getFlag, listFlags, setFlagActive } from './remote/flags.ts'
-import { health } from './remote/health.ts'
-import { exportTo, importFrom } from './remote/imports.ts'
-import { createProject, listProjects } from './remote/projects.ts'
-import { serve } from './serve.ts'
-import { targets } from './types/generate-types.ts'
-import { types } from './types/types.ts'
+import { targets } from './types/targets.ts'
 
 const epilog = `
 Exit codes: 0 success, 1 failure, 2 wrong usage, 78 wrong settings.
 Settings are environment variables: docs/reference/settings.md. NO_COLOR disables colors.`
+
+/** Reads the code of a command when it runs: no command needs all of the program. */
+const load =
+  <Args extends unknown[]>(command: () => Promise<(...args: Args) => void | Promise<void>>) =>
+  async (...args: Args): Promise<void> =>
+    (await command())(...args)
 
 /** Every command with its options and help. Parsing `--help` runs nothing. */
 export function createProgram(): Command {
@@ -47,7 +33,7 @@ export function createProgram(): Command {
       // Workers are started with the environment of this process.
       if (host !== undefined) process.env.HOST = host
       if (port !== undefined) process.env.PORT = port
-      return serve(readConfig(process.env))
+      return load(async () => (await import('./serve.ts')).serve)(readConfig(process.env))
     })
 
   program
@@ -59,7 +45,7 @@ export function createProgram(): Command {
     .option('--host <address>', 'address to listen on (HOST)')
     .option('--port <number>', 'port to listen on (PORT)')
     .addHelpText('after', '\nMore in docs/operate/edge.md; all settings in docs/reference/settings.md.')
-    .action(edge)
+    .action(load(async () => (await import('./edge.ts')).edge))
 
   const development = program
     .command('dev')
@@ -69,7 +55,7 @@ export function createProgram(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)')
     .addHelpText('after', '\nMore in docs/guide/develop-offline.md.')
-    .action(dev)
+    .action(load(async () => (await import('./dev/dev.ts')).dev))
   development
     .command('pull')
     .description('write the flags, cohorts and group types of a project to a file that can be committed')
@@ -77,7 +63,7 @@ export function createProgram(): Command {
     .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
     .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
     .option('--out <file>', 'file to write', 'halyard.dev.json')
-    .action(pull)
+    .action(load(async () => (await import('./dev/pull.ts')).pull))
 
   addAccountCommands(program)
   addFlagCommands(program)
@@ -89,17 +75,17 @@ export function createProgram(): Command {
     .description('diagnose the installation; --security audits its configuration')
     .option('--security', 'audit settings and file permissions instead')
     .addOption(jsonOption())
-    .action(doctor)
+    .action(load(async () => (await import('./doctor/doctor.ts')).doctor))
   withServer(program.command('health'))
     .description('exit with 0 when the server responds, else with 1; for container health checks')
     .option('--ready', 'also require that it is ready: the database responds and projects are loaded')
     .addOption(jsonOption())
-    .action(health)
+    .action(load(async () => (await import('./remote/health.ts')).health))
   withServer(program.command('demo'))
     .description('create or remove a demo organization')
     .option('--remove', 'remove it again')
     .addOption(jsonOption())
-    .action(demo)
+    .action(load(async () => (await import('./demo/demo.ts')).demo))
   group(program, 'plugins', 'develop plugins')
     .command('test <folder>')
     .description('run a plugin in the sandbox against sample events and flag changes, without a database or network')
@@ -108,7 +94,7 @@ export function createProgram(): Command {
       'JSON with config, events, flags and flagChanges; default: sample-input.json in the folder',
     )
     .addOption(jsonOption())
-    .action(testPlugin)
+    .action(load(async () => (await import('./plugins.ts')).testPlugin))
 
   inheritSettings(program)
   return program
@@ -119,10 +105,14 @@ function addAccountCommands(program: Command): void {
     .command('credentials')
     .description('print the password and key that the first start generated, until they have been used')
     .addOption(jsonOption())
-    .action(credentials)
+    .action(load(async () => (await import('./accounts/credentials.ts')).credentials))
 
   const users = group(program, 'users', 'manage users, beside the database')
-  users.command('list').description('list all users').addOption(jsonOption()).action(listUsers)
+  users
+    .command('list')
+    .description('list all users')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./accounts/users.ts')).listUsers))
   users
     .command('create')
     .description('create a user in the first organization; prints the password once')
@@ -130,13 +120,13 @@ function addAccountCommands(program: Command): void {
     .option('--first-name <name>', 'name; default: the part of the address before the @')
     .addOption(new Option('--level <level>', 'membership level').choices(['member', 'admin']).default('member'))
     .addOption(jsonOption())
-    .action(createUser)
+    .action(load(async () => (await import('./accounts/users.ts')).createUser))
   users
     .command('reset-password')
     .description('set a new random password and print it once; ends all sign-ins of the user')
     .requiredOption('--email <address>', 'email address')
     .addOption(jsonOption())
-    .action(resetPassword)
+    .action(load(async () => (await import('./accounts/users.ts')).resetPassword))
   for (const [name, isStaff] of [
     ['promote', true],
     ['demote', false],
@@ -146,7 +136,7 @@ function addAccountCommands(program: Command): void {
       .description(`${isStaff ? 'make' : 'no longer make'} a user an instance administrator, who sets plugin levels`)
       .requiredOption('--email <address>', 'email address of the user')
       .addOption(jsonOption())
-      .action(setStaff(isStaff))
+      .action(options => load(async () => (await import('./accounts/users.ts')).setStaff)(isStaff, options))
   }
 
   const keys = group(program, 'keys', 'manage personal API keys, beside the database')
@@ -159,18 +149,18 @@ function addAccountCommands(program: Command): void {
     .option('--expires-in-days <number>', 'days until it expires; default: never', wholeNumber(1, 99_999))
     .option('--quiet', 'print only the key')
     .addOption(jsonOption())
-    .action(createKey)
+    .action(load(async () => (await import('./accounts/keys.ts')).createKey))
   keys
     .command('list')
     .description('list the keys of a user')
     .requiredOption('--email <address>', 'user who owns the keys')
     .addOption(jsonOption())
-    .action(listKeys)
+    .action(load(async () => (await import('./accounts/keys.ts')).listKeys))
   keys
     .command('revoke <id>')
     .description('revoke a key')
     .requiredOption('--email <address>', 'user who owns the key')
-    .action(revokeKey)
+    .action(load(async () => (await import('./accounts/keys.ts')).revokeKey))
 }
 
 function addFlagCommands(program: Command): void {
@@ -183,8 +173,10 @@ function addFlagCommands(program: Command): void {
     .description('list the flags of a project, newest first')
     .option('--search <text>', 'only flags whose key or name contains this')
     .option('--limit <number>', 'at most this many', wholeNumber(1, 1000), 100)
-    .action(listFlags)
-  onFlags(flags.command('get <key>')).description('show a flag; --json shows all of it').action(getFlag)
+    .action(load(async () => (await import('./remote/flags.ts')).listFlags))
+  onFlags(flags.command('get <key>'))
+    .description('show a flag; --json shows all of it')
+    .action(load(async () => (await import('./remote/flags.ts')).getFlag))
   const onGatedFlags = (command: Command) =>
     onFlags(command).option('--emergency <reason>', 'bypass approvals and freezes (owners); recorded and reviewed')
   onGatedFlags(flags.command('create <key>'))
@@ -194,22 +186,22 @@ function addFlagCommands(program: Command): void {
     .option('--filters <json>', 'release conditions: JSON, a file, or - for standard input')
     .option('--tag <tag>', 'tag; may be repeated', collect, [])
     .option('--disabled', 'create it disabled')
-    .action(createFlag)
+    .action(load(async () => (await import('./remote/flags.ts')).createFlag))
   onGatedFlags(flags.command('enable <key>'))
     .description('enable a flag')
-    .action((key, options) => setFlagActive(key, true, options))
+    .action((key, options) => load(async () => (await import('./remote/flags.ts')).setFlagActive)(key, true, options))
   onGatedFlags(flags.command('disable <key>'))
     .description('disable a flag')
-    .action((key, options) => setFlagActive(key, false, options))
+    .action((key, options) => load(async () => (await import('./remote/flags.ts')).setFlagActive)(key, false, options))
   onFlags(flags.command('eval <key>'))
     .description('evaluate a flag as an SDK does; prints the value, and the reason on standard error')
     .option('--distinct-id <id>', 'user to evaluate for', 'cli')
     .option('--property <name=value>', 'person property; may be repeated', collect, [])
-    .action(evaluateFlag)
+    .action(load(async () => (await import('./remote/flags.ts')).evaluateFlag))
   onFlags(flags.command('history <key>'))
     .description('show who changed a flag, and when')
     .option('--limit <number>', 'at most this many entries', wholeNumber(1, 1000), 20)
-    .action(flagHistory)
+    .action(load(async () => (await import('./remote/flags.ts')).flagHistory))
 
   withServer(program.command('types'))
     .description('generate TypeScript types of all flags: keys, variants and payloads')
@@ -218,7 +210,7 @@ function addFlagCommands(program: Command): void {
     .option('--check', 'exit with 1 when the file is out of date; writes nothing')
     .option('--watch', 'keep the file up to date until the command is stopped')
     .addOption(new Option('--for <packages...>', 'packages whose functions get the types').choices(targets).default([]))
-    .action(types)
+    .action(load(async () => (await import('./types/types.ts')).types))
 
   onFlags(program.command('code-refs'))
     .description('find the flags of a project in source code and upload where they are')
@@ -228,15 +220,18 @@ function addFlagCommands(program: Command): void {
     .option('--commit <hash>', 'commit that is scanned; default: from Git')
     .option('--no-excerpts', 'upload files and line numbers only, no source text')
     .option('--dry-run', 'print what is found and upload nothing')
-    .action(codeReferences)
+    .action(load(async () => (await import('./code-references/code-references.ts')).codeReferences))
 
   const projects = group(program, 'projects', 'manage projects on a running server')
-  withServer(projects.command('list')).description('list projects').addOption(jsonOption()).action(listProjects)
+  withServer(projects.command('list'))
+    .description('list projects')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./remote/projects.ts')).listProjects))
   withServer(projects.command('create <name>'))
     .description('create a project')
     .option('--organization <id>', 'organization; default: the current one')
     .addOption(jsonOption())
-    .action(createProject)
+    .action(load(async () => (await import('./remote/projects.ts')).createProject))
 }
 
 function addDataCommands(program: Command): void {
@@ -244,22 +239,22 @@ function addDataCommands(program: Command): void {
     .command('migrate')
     .description('create or upgrade the database schema and exit')
     .addOption(jsonOption())
-    .action(migrateCommand)
+    .action(load(async () => (await import('./data/migrate.ts')).migrateCommand))
   program
     .command('backup <file>')
     .description('copy the SQLite database while the server runs')
     .addOption(jsonOption())
-    .action(backup)
+    .action(load(async () => (await import('./data/backup.ts')).backup))
   program
     .command('restore <backup>')
     .description('restore the SQLite database from a backup; the previous database stays beside it')
-    .action(restoreCommand)
+    .action(load(async () => (await import('./data/transfer.ts')).restoreCommand))
   program
     .command('export <file>')
     .description('write everything, or one project, as JSON lines; - is standard output')
     .option('--project <id>', 'only this project', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(jsonOption())
-    .action(exportCommand)
+    .action(load(async () => (await import('./data/transfer.ts')).exportCommand))
   program
     .command('import <file>')
     .description('read a full export into an empty database, or an exported project as a new one')
@@ -267,11 +262,11 @@ function addDataCommands(program: Command): void {
     .option('--organization <id>', 'organization that gets the project: id, slug or name')
     .option('--name <text>', 'name of the new project')
     .addOption(jsonOption())
-    .action(importCommand)
+    .action(load(async () => (await import('./data/import.ts')).importCommand))
   program
     .command('migrate-store <from> <to>')
     .description('copy everything between sqlite:<path> and postgres://…; resumable and verified')
-    .action(migrateStoreCommand)
+    .action(load(async () => (await import('./data/transfer.ts')).migrateStoreCommand))
 }
 
 function addMigrationCommands(program: Command): void {
@@ -283,7 +278,7 @@ function addMigrationCommands(program: Command): void {
       .addOption(jsonOption())
   onServer(program.command('import-from'))
     .description('import the flags and segments of another service; everyone keeps their variant')
-    .addArgument(new Argument('<source>', 'service that wrote the file').choices(importSourceNames))
+    .addArgument(new Argument('<source>', 'service that wrote the file').choices(importSources))
     .option('--file <file>', 'file with the definitions; - is standard input')
     .option('--url <url>', 'where the service responds with them')
     .option('--token-env <name>', 'environment variable with the API token of the service, for --url')
@@ -306,11 +301,11 @@ function addMigrationCommands(program: Command): void {
     .option('--seed <number>', 'repeats the people of an earlier proof (--prove)', wholeNumber(0, 2 ** 32 - 1))
     .option('--sdk-from <directory>', 'directory with the SDK in its node_modules (--prove)', '.')
     .option('--certificate <file>', 'where to write the certificate as JSON (--prove)')
-    .action(importFrom)
+    .action(load(async () => (await import('./remote/imports.ts')).importFrom))
   onServer(program.command('export-to'))
     .description('write the flags of a project in the format of another service; what it cannot express is listed')
     .addArgument(new Argument('<format>', 'format').choices(['flagd', 'openfeature-manifest', 'posthog']))
-    .action(exportTo)
+    .action(load(async () => (await import('./remote/imports.ts')).exportTo))
 }
 
 /** Without a subcommand it prints its help and fails. */

@@ -1,10 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { ExplainedError } from '../problem.ts'
 
 /** A file cannot be used; the message is one sentence with its place. */
-export class JsonFileError extends Error {
-  readonly code = 'HALYARD_JSON_FILE'
-}
+export class JsonFileError extends ExplainedError {}
 
 export interface JsonFile {
   readonly path: string

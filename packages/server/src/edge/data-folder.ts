@@ -1,8 +1,9 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ExplainedError } from '../problem.ts'
 
 /** The folder cannot be used; the message says why and what to do. */
-export class DataFolderError extends Error {}
+export class DataFolderError extends ExplainedError {}
 
 /** Creates and locks the folder: two edges in one folder would send each other's events. Returns a function that unlocks it. */
 export async function takeDataFolder(folder: string): Promise<() => Promise<void>> {

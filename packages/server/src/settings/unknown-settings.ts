@@ -31,20 +31,20 @@ export function unknownSettings(environment: Environment, known: readonly string
 function nearest(name: string, candidates: readonly string[], max: number): string | undefined {
   const ranked = candidates
     .filter(candidate => candidate.length >= comparedCharactersMin)
-    .map(candidate => ({ candidate, distance: editDistance(name, candidate) }))
+    .map(candidate => ({ candidate, distance: editDistance(name, candidate, max) }))
     .filter(({ distance }) => distance <= max)
     .sort((a, b) => a.distance - b.distance)
   return ranked[0]?.candidate
 }
 
-/** Damerau–Levenshtein distance (optimal string alignment): swapped neighbors count once. */
-export function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > distanceMax) return Number.POSITIVE_INFINITY
+/** Damerau–Levenshtein distance (optimal string alignment): swapped neighbors count once. Infinity when it is more than `max`. */
+export function editDistance(a: string, b: string, max = distanceMax): number {
+  if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)]
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
+    const above = rows[i - 1] as number[]
     for (let j = 1; j <= b.length; j++) {
-      const above = rows[i - 1] as number[]
       const cost = a[i - 1] === b[j - 1] ? 0 : 1
       let best = Math.min((above[j] as number) + 1, (row[j - 1] as number) + 1, (above[j - 1] as number) + cost)
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
@@ -52,6 +52,8 @@ export function editDistance(a: string, b: string): number {
       row.push(best)
     }
     rows.push(row)
+    // A swap looks two rows back.
+    if (Math.min(...row, ...above) > max) return Number.POSITIVE_INFINITY
   }
   return rows[a.length]?.[b.length] as number
 }

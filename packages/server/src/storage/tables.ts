@@ -76,6 +76,8 @@ export interface UserRow {
   current_organization_id: string | null
   current_project_id: number | null
   date_joined: string
+  change_request_emails: Generated<number>
+  language: Generated<string | null>
 }
 
 export interface OrganizationRow {

@@ -124,6 +124,8 @@ export const patchCases: readonly PatchCase[] = [
     values: {
       first_name: ['first', 'second'],
       email: ['first@example.com', 'second@example.com'],
+      change_request_emails: [false, true],
+      language: ['de', 'en'],
     },
     apart: {
       password: 'never shown',

@@ -11,6 +11,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { Emails } from './emails.tsx'
 import { NewKey } from './new-key.tsx'
 import { SignIns } from './sign-ins.tsx'
 
@@ -23,6 +24,7 @@ export function AccountPage() {
         {user => (
           <Stack gap="xl">
             <Profile user={user} />
+            <Emails user={user} />
             <SignIns />
             <Keys />
           </Stack>

@@ -88,3 +88,9 @@ export function writeFilters({ raw, groups, variants, payloads, groupTypeIndex }
     ...((groupTypeIndex !== null || index === null) && { aggregation_group_type_index: groupTypeIndex }),
   }
 }
+
+/** The type that OpenFeature resolves the flag to; without one, that of its own value. */
+export function withValueType(filters: Filters, type: string): Filters {
+  const { return_type: _type, ...raw } = filters.raw
+  return { ...filters, raw: type === '' ? raw : { ...raw, return_type: type } }
+}

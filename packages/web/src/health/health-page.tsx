@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { HealthBadges, healthChecks } from '../flags/details/health-badges.tsx'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
@@ -14,7 +15,6 @@ import { Loaded } from '../ui/feedback/problems.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { ArchiveButton } from './archive-button.tsx'
-import { HealthBadges, healthChecks } from './health-badges.tsx'
 
 const pageSize = 50
 const waitMilliseconds = 200

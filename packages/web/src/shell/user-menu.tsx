@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from 'react'
 import { markStayingSignedIn } from '../api/resume-session.ts'
 import { type Language, languageNames } from '../i18n/choose-language.ts'
 import { useLanguage, useMessages } from '../i18n/language.tsx'
-import { useServices } from '../services/services.ts'
+import { useCall, useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
 import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../ui/icons.tsx'
 import classes from './shell.module.css'
@@ -18,6 +18,7 @@ export function UserMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { language, choose } = useLanguage()
   const signOut = useSignOut()
+  const call = useCall()
   const { drafts } = useServices()
   const [isAsking, setIsAsking] = useState(false)
   const navigate = useNavigate()
@@ -26,6 +27,11 @@ export function UserMenu() {
     ['dark', t.shell.dark],
     ['auto', t.shell.auto],
   ] as const
+  /** Emails follow. Where that fails, the choice holds for this browser alone. */
+  const chooseFor = (each: Language) => {
+    choose(each)
+    call(routes.users.updateMe, { body: { language: each } }).catch(() => undefined)
+  }
   const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
   return (
     <>
@@ -61,7 +67,7 @@ export function UserMenu() {
           <Menu.Divider />
           <Menu.Label>{t.shell.language}</Menu.Label>
           {(Object.keys(languageNames) as Language[]).map(each => (
-            <Menu.Item key={each} lang={each} onClick={() => choose(each)} rightSection={mark(language === each)}>
+            <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
               {languageNames[each]}
             </Menu.Item>
           ))}

@@ -79,18 +79,16 @@ export async function resetPassword(options: Options): Promise<void> {
 }
 
 /** `halyard users promote|demote`: instance administrators decide what organizations may do with plugins. */
-export const setStaff =
-  (isStaff: boolean) =>
-  async (options: Options): Promise<void> => {
-    await withDatabase(database =>
-      database.transaction(async tx => {
-        const account = await getAccount(tx, options.email)
-        await tx.identity.updateAccount(account.id, { isStaff })
-        await announceIdentity(tx, account.id, instantOf(new Date()))
-      }),
-    )
-    if (options.json) return printJson({ email: options.email, is_staff: isStaff })
-    console.log(`${options.email} is ${isStaff ? 'now' : 'no longer'} an instance administrator.`)
-  }
+export async function setStaff(isStaff: boolean, options: Options): Promise<void> {
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const account = await getAccount(tx, options.email)
+      await tx.identity.updateAccount(account.id, { isStaff })
+      await announceIdentity(tx, account.id, instantOf(new Date()))
+    }),
+  )
+  if (options.json) return printJson({ email: options.email, is_staff: isStaff })
+  console.log(`${options.email} is ${isStaff ? 'now' : 'no longer'} an instance administrator.`)
+}
 
 const newPassword = (): string => randomBytes(12).toString('base64url')

@@ -1,11 +1,5 @@
 import { readConfig } from '../../config.ts'
-import { announceIdentity } from '../../features/identity/announce-identity.ts'
-import { storeNewKey } from '../../features/identity/create-key.ts'
-import { instantOf, plusMilliseconds } from '../../instant.ts'
-import type { Stores } from '../../stores.ts'
-import { ownerLevel } from '../../tenancy.ts'
 import { CommandError, UsageError } from '../usage.ts'
-import { withDatabase } from '../with-database.ts'
 
 /** One request to a Halyard server. Raises CommandError with one sentence for everything that is not a 2xx response. */
 // biome-ignore lint/suspicious/noExplicitAny: responses of many routes, each read once.
@@ -17,8 +11,6 @@ export interface RemoteOptions {
   /** Why approvals and freezes are bypassed; recorded and reviewed. */
   readonly emergency?: string
 }
-
-const temporaryKeyMilliseconds = 15 * 60 * 1000
 
 /** `--url`, HALYARD_URL, or the address that a server with these settings listens on. */
 export function serverUrl({ url }: RemoteOptions): string {
@@ -42,6 +34,8 @@ export async function withApi<T>(options: RemoteOptions, work: (api: Api, url: s
   const key = options.key ?? process.env.HALYARD_KEY
   const { emergency } = options
   if (key) return work(connect(url, key, emergency), url)
+  // Read on first use: health checks of containers and commands with a key need no database.
+  const { withTemporaryKey } = await import('./temporary-key.ts')
   return withTemporaryKey(value => work(connect(url, value, emergency), url))
 }
 
@@ -120,47 +114,4 @@ function detailOf(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-async function withTemporaryKey<T>(work: (key: string) => Promise<T>): Promise<T> {
-  const created = await withDatabase(database =>
-    database.transaction(async tx => {
-      const userId = await firstOwner(tx)
-      const now = instantOf(new Date())
-      const { key, value } = await storeNewKey(
-        tx,
-        userId,
-        {
-          label: 'Command line, temporary',
-          scopes: ['*'],
-          projectIds: [],
-          organizationIds: [],
-          expiresAt: plusMilliseconds(now, temporaryKeyMilliseconds),
-        },
-        now,
-      )
-      return { userId, keyId: key.id, value }
-    }),
-  ).catch(error => {
-    if (!(error instanceof CommandError)) throw error
-    throw new CommandError(`Give a personal API key with --key or HALYARD_KEY. Without one: ${error.message}`)
-  })
-  try {
-    return await work(created.value)
-  } finally {
-    await withDatabase(database =>
-      database.transaction(async tx => {
-        await tx.identity.removeKey(created.userId, created.keyId)
-        await announceIdentity(tx, created.userId, instantOf(new Date()))
-      }),
-    )
-  }
-}
-
-async function firstOwner(tx: Stores): Promise<number> {
-  const project = await tx.projects.findFirst()
-  const members = project && (await tx.organizations.listMembers(project.organizationId, { limit: 1000, offset: 0 }))
-  const owner = members?.items.find(({ level }) => level === ownerLevel)
-  if (!owner) throw new CommandError('There is no owner yet. Start Halyard once.')
-  return owner.user.id
 }

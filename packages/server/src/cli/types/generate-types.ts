@@ -2,6 +2,7 @@ import { hasPayloadValue, returnTypeOf } from '@halyard/engine'
 import { manifestFlag, payloadsOf, variantKeysOf } from '../../features/typed-flags/manifest.ts'
 import { payloadMismatch } from '../../features/typed-flags/payload-schema.ts'
 import { nameOf, schemaType, text } from './schema-type.ts'
+import type { Target } from './targets.ts'
 
 export interface TypedFlag {
   readonly key: string
@@ -18,10 +19,6 @@ export interface TypesInput {
   readonly stale: ReadonlySet<string>
   readonly targets: readonly Target[]
 }
-
-/** Packages whose functions get the types. */
-export const targets = ['@openfeature/server-sdk', '@openfeature/web-sdk', '@halyard/react'] as const
-export type Target = (typeof targets)[number]
 
 /** A TypeScript module with the types of all flags. The same flags give the same text. */
 export function generateTypes({ flags, schemas, stale, targets: wanted }: TypesInput): string {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Api, type RemoteOptions, readAll, withApi } from '../remote/api.ts'
 import { CommandError, UsageError } from '../usage.ts'
-import { generateTypes, type Target, type TypedFlag } from './generate-types.ts'
+import { generateTypes, type TypedFlag } from './generate-types.ts'
+import type { Target } from './targets.ts'
 
 interface TypesOptions extends RemoteOptions {
   readonly project: string

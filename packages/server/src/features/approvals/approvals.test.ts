@@ -389,6 +389,22 @@ onEachDatabase('approvals', dialect => {
     const missed = await propose('missed', s, { apply_at: later(1) })
     await s.halyard.jobs.runDue(later(2))
     await s.halyard.jobs.runDue(later(400))
+    const withdrawn = await propose('withdrawn', s, { apply_at: later(1) })
+    await p.act(ann, withdrawn, 'approve', { reason: 'yes' })
+    await s.patch(policy, { approver_config: { users: [ben.id] } })
+    await s.halyard.jobs.runDue(later(2))
+    await p.act(s, withdrawn, 'cancel', { reason: 'too late' })
+    await s.patch(policy, { approver_config: { users: [ann.id, ben.id] } })
+    const failed = await propose('failed', s, { patch: { key: 'taken' } })
+    const { body: taken } = await s.post(`${p.path}/feature_flags/`, { key: 'taken' })
+    await p.act(ann, taken.change_request.id, 'approve')
+    await p.act(ann, failed, 'approve', { reason: 'yes' })
+    const frozen = await propose('frozen', s, { apply_at: later(1) })
+    await p.act(ann, frozen, 'approve', { reason: 'yes' })
+    const freeze = { reason: 'Sale', starts_at: later(0.5), ends_at: later(3), project: p.id }
+    await s.post(`${s.organization}/freezes/`, freeze)
+    await s.halyard.jobs.runDue(later(2))
+    await s.halyard.jobs.runDue(later(4))
     const released = await propose('released')
     await s.patch(`${p.path}/feature_flags/${flag.id}/`, { name: 'fire' }, { 'x-halyard-emergency': 'down' })
     const admin = await s.join(`audited-admin-${p.id}`, 8)
@@ -426,6 +442,17 @@ onEachDatabase('approvals', dialect => {
       ['change_applied', claimed, null, 'for claimed'],
       ['change_missed_time', missed, null, expect.stringContaining('not approved before the time')],
       ['change_expired', missed, null, expect.stringContaining('expired')],
+      ['change_requested', withdrawn, owner, 'for withdrawn'],
+      ['change_approved', withdrawn, ann.email, 'yes'],
+      ['change_pending', withdrawn, null, expect.stringContaining('no longer suffices')],
+      ['change_cancelled', withdrawn, owner, 'too late'],
+      ['change_requested', failed, owner, 'for failed'],
+      ['change_approved', failed, ann.email, 'yes'],
+      ['change_failed', failed, ann.email, expect.stringContaining('key')],
+      ['change_requested', frozen, owner, 'for frozen'],
+      ['change_approved', frozen, ann.email, 'yes'],
+      ['change_frozen', frozen, null, expect.stringContaining('Sale')],
+      ['change_applied', frozen, null, 'for frozen'],
       ['change_requested', released, owner, 'for released'],
       ['emergency_applied', emergency, owner, 'down'],
       ['emergency_reviewed', emergency, admin.email, 'justified'],

@@ -4,6 +4,7 @@ import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
 import { type ChangeRequest, canDecide } from '../approvals/requests/change-request.ts'
 import { previewRequest, requiredPolicies } from '../approvals/requests/preview-request.ts'
+import { type MailedStep, requestEmail } from './request-email.ts'
 
 export interface RequestStep {
   readonly activity: string
@@ -12,32 +13,28 @@ export interface RequestStep {
 
 type Audience = 'approvers' | 'requester' | 'admins'
 
-interface Notice {
-  readonly to: readonly Audience[]
-  /** Begins the subject. */
-  readonly what: string
+/** Who has to act on a step, or waits for it. */
+const audienceOf: Readonly<Record<MailedStep, readonly Audience[]>> = {
+  change_requested: ['approvers'],
+  change_rebased: ['approvers'],
+  change_rescheduled: ['approvers'],
+  change_pending: ['approvers', 'requester'],
+  change_missed_time: ['approvers', 'requester'],
+  change_approved: ['requester'],
+  change_rejected: ['requester'],
+  change_applied: ['requester'],
+  change_frozen: ['requester'],
+  change_conflicted: ['requester'],
+  change_failed: ['requester'],
+  change_expired: ['requester'],
+  emergency_applied: ['admins'],
 }
 
-/** The steps that someone has to act on or waits for. */
-const notices: Readonly<Record<string, Notice>> = {
-  change_requested: { to: ['approvers'], what: 'Approval requested' },
-  change_rebased: { to: ['approvers'], what: 'Approval requested again' },
-  change_rescheduled: { to: ['approvers'], what: 'Approval requested again' },
-  change_pending: { to: ['approvers', 'requester'], what: 'Approval needed again' },
-  change_missed_time: { to: ['approvers', 'requester'], what: 'Not approved in time' },
-  change_approved: { to: ['requester'], what: 'Change approved' },
-  change_rejected: { to: ['requester'], what: 'Change rejected' },
-  change_applied: { to: ['requester'], what: 'Change applied' },
-  change_frozen: { to: ['requester'], what: 'Change waits for the end of a freeze' },
-  change_conflicted: { to: ['requester'], what: 'Change conflicts with another one' },
-  change_failed: { to: ['requester'], what: 'Change could not be applied' },
-  change_expired: { to: ['requester'], what: 'Change request expired' },
-  emergency_applied: { to: ['admins'], what: 'Emergency change to review' },
-}
+const isMailed = (activity: string): activity is MailedStep => Object.hasOwn(audienceOf, activity)
 
 const recipientsMax = 100
 
-/** Queues emails about a step of a change request. The user who took the step gets none. */
+/** Queues emails about a step of a change request. The user who took the step gets none, nor do those who turned them off. */
 export async function emailRequestStep(
   tx: Stores,
   author: Author,
@@ -46,25 +43,26 @@ export async function emailRequestStep(
   { activity, reason }: RequestStep,
   now: Instant,
 ): Promise<void> {
-  const notice = notices[activity]
   // The last approval usually applies the change: that is one email, not two.
   const isRepeated = activity === 'change_approved' && (request.state !== 'approved' || request.applyAt === null)
-  if (!tx.emails.isEnabled || !notice || isRepeated) return
+  if (!tx.emails.isEnabled || !isMailed(activity) || isRepeated) return
   const ids = new Set<number>()
-  for (const audience of notice.to) {
+  for (const audience of audienceOf[activity]) {
     for (const id of await audiences[audience](tx, project, request)) ids.add(id)
   }
   if (author) ids.delete(author.user.id)
-  const recipients = await tx.identity.listEmails([...ids].slice(0, recipientsMax))
-  const who = author ? author.user.email : 'Halyard'
+  const recipients = await tx.identity.listEmailRecipients([...ids], recipientsMax)
+  const news = {
+    step: activity,
+    projectName: project.name,
+    title: request.title,
+    who: author ? author.user.email : 'Halyard',
+    reason,
+    path: `/project/${project.id}/requests/${request.id}`,
+  }
+  const { organizationId } = project
   await tx.emails.enqueue(
-    recipients.map(recipient => ({
-      organizationId: project.organizationId,
-      recipient,
-      subject: `[${project.name}] ${notice.what}: ${request.title}`,
-      text: [`${notice.what}: ${request.title}`, `By ${who}`, ...(reason === '' ? [] : [`Reason: ${reason}`])],
-      path: `/project/${project.id}/requests/${request.id}`,
-    })),
+    recipients.map(({ email, language }) => ({ organizationId, recipient: email, ...requestEmail(news, language) })),
     now,
   )
 }

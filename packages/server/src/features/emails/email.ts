@@ -7,6 +7,8 @@ export interface EmailContent {
   readonly text: readonly string[]
   /** The page of the dashboard that it leads to. */
   readonly path: string
+  /** Where such emails are turned off. */
+  readonly footer?: { readonly text: string; readonly path: string }
 }
 
 export interface NewEmail extends EmailContent {

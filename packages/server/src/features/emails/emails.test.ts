@@ -104,6 +104,40 @@ onEachDatabase('emails', dialect => {
     expect(subjects()).toEqual([[admin.email, '[Shop] Emergency change to review: Update mailed']])
   })
 
+  it('are in the language of each person, and not sent to those who turned them off', async () => {
+    const [ben, cleo] = [await s.join('ben'), await s.join('cleo')]
+    await run(7)
+    const { body: project } = await s.post('/api/projects/', { name: 'Laden' })
+    const path = `/api/projects/${project.id}`
+    const flag = (await s.post(`${path}/feature_flags/`, { key: 'mailed' })).body
+    const policy = { action_key: '*', approver_config: { users: [ann.id, ben.id, cleo.id], quorum: 2 } }
+    await s.post(`${path}/approval_policies/`, policy)
+    expect((await ann.get('/api/users/@me/')).body).toMatchObject({ change_request_emails: true, language: null })
+    expect((await ben.patch('/api/users/@me/', { language: 'fr' })).body).toMatchObject({ attr: 'language' })
+    expect((await ben.patch('/api/users/@me/', { language: 'de' })).body.language).toBe('de')
+    await cleo.patch('/api/users/@me/', { change_request_emails: false })
+    const send = async (name: string, seconds: number) => {
+      smtp.received.length = 0
+      await s.patch(`${path}/feature_flags/${flag.id}/`, { name }, { 'x-halyard-note': 'Sale' })
+      await run(seconds)
+    }
+    await send('one', 8)
+    expect(subjects()).toEqual([
+      [ann.email, '[Laden] Approval requested: Update mailed'],
+      [ben.email, '[Laden] Freigabe angefordert: Update mailed'],
+    ])
+    const [english, german] = smtp.received
+    expect(english?.text).toContain(`Turn off emails about change requests: ${publicUrl}/account`)
+    expect(german?.text).toContain(`Von owner@halyard.local`)
+    expect(german?.text).toContain(`Grund: Sale`)
+    expect(german?.text).toContain(`Nachrichten zu Anträgen abschalten: ${publicUrl}/account`)
+    await cleo.patch('/api/users/@me/', { change_request_emails: true })
+    await ann.patch('/api/users/@me/', { change_request_emails: false })
+    await send('two', 9)
+    expect(smtp.received.map(({ to }) => to.join())).toEqual([ben.email, cleo.email])
+    await ann.patch('/api/users/@me/', { change_request_emails: true })
+  })
+
   it('are sent again when the server refuses them or the node ends in between, with the same id', async () => {
     smtp.replyTo = () => '451 later'
     await invite('retried')

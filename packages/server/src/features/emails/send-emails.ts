@@ -55,5 +55,7 @@ async function sendOne(context: JobContext, { transport, publicUrl, onFailure }:
   await context.transaction(tx => tx.emails.remove(id))
 }
 
-const textOf = ({ text, path }: EmailContent, publicUrl: string): string =>
-  `${[...text, `${publicUrl}${path}`].join('\n\n')}\n`
+function textOf({ text, path, footer }: EmailContent, publicUrl: string): string {
+  const ending = footer ? [`-- \n${footer.text} ${publicUrl}${footer.path}`] : []
+  return `${[...text, `${publicUrl}${path}`, ...ending].join('\n\n')}\n`
+}

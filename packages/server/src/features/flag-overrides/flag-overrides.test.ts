@@ -87,7 +87,7 @@ onEachDatabase('signed overrides', dialect => {
     const bulk = await ofrep({ 'x-halyard-overrides': token })
     expect(bulk.headers.get('x-halyard-overrides')).toBe('applied')
     expect(bulk.headers.get('access-control-expose-headers')).toContain('x-halyard-overrides')
-    const limit = { key: 'limit', value: 9, reason: 'STATIC', metadata: { reasonCode: 'override' } }
+    const limit = { key: 'limit', value: 9, reason: 'TARGETING_MATCH', metadata: { reasonCode: 'override' } }
     expect(bulk.body.flags).toEqual(expect.arrayContaining([expect.objectContaining({ value: 'red' })]))
     expect(bulk.body.flags.find(({ key }: { key: string }) => key === 'limit')).toMatchObject(limit)
     const ordinary = await flagsWith(undefined)

@@ -55,6 +55,8 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
         ...(body.first_name !== undefined && { firstName: body.first_name }),
         ...(email !== undefined && { email, isEmailVerified: false }),
         ...(passwordHash !== undefined && { passwordHash }),
+        ...(body.change_request_emails !== undefined && { hasRequestEmails: body.change_request_emails }),
+        ...(body.language !== undefined && { language: body.language }),
         ...place,
       })
       if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
@@ -183,6 +185,8 @@ async function meToWire(tx: Stores, actor: Actor) {
     date_joined: account.dateJoined,
     has_password: account.passwordHash !== null,
     is_staff: account.isStaff,
+    change_request_emails: account.hasRequestEmails,
+    language: account.language,
     team: project ? projectToWire(project, actor) : null,
     organization: organization ? organizationToWire(organization, actor, visible.items) : null,
     organizations: organizations.items

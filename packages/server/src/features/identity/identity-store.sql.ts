@@ -5,7 +5,7 @@ import { updateSent } from '../../storage/save-row.ts'
 import type { ApiKeyRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
 import type { ApiKey } from './api-key.ts'
-import type { Account, IdentityStore } from './identity-store.ts'
+import type { Account, IdentityStore, UserLanguage } from './identity-store.ts'
 
 export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
   const accounts = db.selectFrom('users').selectAll()
@@ -63,16 +63,18 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
     },
 
     findAccount: userId => findAccountWhere('id', userId),
-    async listEmails(userIds) {
+    async listEmailRecipients(userIds, limit) {
       if (userIds.length === 0) return []
       const rows = await db
         .selectFrom('users')
-        .select('email')
+        .select(['email', 'language'])
         .where('id', 'in', userIds)
         .where('is_active', '=', 1)
+        .where('change_request_emails', '=', 1)
         .orderBy('id')
+        .limit(limit)
         .execute()
-      return rows.map(({ email }) => email)
+      return rows.map(({ email, language }) => ({ email, language: language as UserLanguage | null }))
     },
     findAccountByEmail: email => findAccountWhere('email', email.toLowerCase()),
     findAccountByUuid: uuid => findAccountWhere('uuid', uuid),
@@ -95,7 +97,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
           })
           .returning('id')
           .executeTakeFirstOrThrow()
-        return { ...account, email: account.email.toLowerCase(), id }
+        return { ...account, email: account.email.toLowerCase(), id, hasRequestEmails: true, language: null }
       } catch (error) {
         throw takenEmail(error)
       }
@@ -111,6 +113,8 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
           current_project_id: fields.currentProjectId,
           is_active: fields.isActive === undefined ? undefined : Number(fields.isActive),
           is_staff: fields.isStaff === undefined ? undefined : Number(fields.isStaff),
+          change_request_emails: fields.hasRequestEmails === undefined ? undefined : Number(fields.hasRequestEmails),
+          language: fields.language,
         })
       } catch (error) {
         throw takenEmail(error)
@@ -213,6 +217,8 @@ const toAccount = (row: Selectable<UserRow>): Account => ({
   currentOrganizationId: row.current_organization_id,
   currentProjectId: row.current_project_id,
   dateJoined: row.date_joined,
+  hasRequestEmails: row.change_request_emails === 1,
+  language: row.language as UserLanguage | null,
 })
 
 const toApiKey = (row: Selectable<ApiKeyRow>): ApiKey => ({

@@ -9,9 +9,17 @@ export interface Account extends User {
   readonly currentOrganizationId: string | null
   readonly currentProjectId: number | null
   readonly dateJoined: Instant
+  /** Whether they get emails about change requests. */
+  readonly hasRequestEmails: boolean
+  /** Of their emails; null for English. */
+  readonly language: UserLanguage | null
 }
 
-export type NewAccount = Omit<Account, 'id'>
+export type UserLanguage = 'en' | 'de'
+
+export type EmailRecipient = Pick<Account, 'email' | 'language'>
+
+export type NewAccount = Omit<Account, 'id' | 'hasRequestEmails' | 'language'>
 
 export type KeyPatch = {
   readonly [Field in 'label' | 'scopes' | 'projectIds' | 'organizationIds' | 'expiresAt']?: ApiKey[Field] | undefined
@@ -26,8 +34,8 @@ export interface IdentityStore {
   touchKey(keyId: string, at: Instant): Promise<void>
 
   findAccount(userId: number): Promise<Account | undefined>
-  /** Email addresses of active accounts, by id. */
-  listEmails(userIds: readonly number[]): Promise<readonly string[]>
+  /** Active accounts that want emails about change requests, by id. */
+  listEmailRecipients(userIds: readonly number[], limit: number): Promise<readonly EmailRecipient[]>
   findAccountByEmail(email: string): Promise<Account | undefined>
   findAccountByUuid(uuid: string): Promise<Account | undefined>
   /** Raises `invalid` (`unique`, `email`) when the email address is taken. */
@@ -46,6 +54,8 @@ export interface IdentityStore {
         | 'currentProjectId'
         | 'isActive'
         | 'isStaff'
+        | 'hasRequestEmails'
+        | 'language'
       >
     >,
   ): Promise<void>

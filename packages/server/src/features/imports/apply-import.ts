@@ -1,5 +1,5 @@
 import { cohortDescriptionCharactersMax } from '@halyard/contract'
-import { sourceIdOf } from '@halyard/importers'
+import { sourceIdOf } from '@halyard/importers/model'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import { remapFilters } from '../../remap-filters.ts'

@@ -13,9 +13,9 @@ import {
   type ImportedProject,
   type ImportItem,
   type ImportReason,
-  refuseDependents,
   sourceIdOf,
-} from '@halyard/importers'
+} from '@halyard/importers/model'
+import { refuseDependents } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { remapFilters } from '../../remap-filters.ts'

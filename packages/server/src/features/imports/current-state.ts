@@ -1,5 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
-import type { ImportSource } from '@halyard/importers'
+import type { ImportSource } from '@halyard/importers/model'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
 import {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/importers'
+import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/importers/model'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
 import type { Cohort } from '../cohorts/cohort.ts'

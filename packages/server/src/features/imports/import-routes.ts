@@ -1,5 +1,5 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
-import { type ExportFormat, environmentsBySource, exporters, exportFormats } from '@halyard/importers'
+import { type ExportFormat, exportFormats } from '@halyard/importers/export/exported'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type RouteRequest, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -102,14 +102,13 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     return answer({ status: 204 })
   })
 
-  serve(r.export, ({ project, query }) =>
-    database.read(async tx => {
-      const { format = 'flagd' } = query
-      if (!isFormat(format)) throw invalid('format', 'invalid_choice', `Use one of ${exportFormats.join(', ')}.`)
-      const { document, items } = exporters[format](await readExported(tx, project))
-      return { document, items: items.map(({ key, status, reasons }) => ({ key, status, reasons: [...reasons] })) }
-    }),
-  )
+  serve(r.export, async ({ project, query }) => {
+    const { format = 'flagd' } = query
+    if (!isFormat(format)) throw invalid('format', 'invalid_choice', `Use one of ${exportFormats.join(', ')}.`)
+    const { exporters } = await import('@halyard/importers/export/exporters')
+    const { document, items } = exporters[format](await database.read(tx => readExported(tx, project)))
+    return { document, items: items.map(({ key, status, reasons }) => ({ key, status, reasons: [...reasons] })) }
+  })
 
   /** Raises `missing`, also when one of the projects cannot be seen. */
   async function getPlan(tx: Stores, actor: Actor, { id }: Organization, planId: string): Promise<ImportPlan> {
@@ -157,6 +156,7 @@ async function readTargets(
 
   async function ofSet() {
     const { environments } = await getSet(tx, organization, body.environment_set!)
+    const { environmentsBySource } = await import('@halyard/importers/converters')
     const names = environmentsBySource[body.source]?.(document) ?? []
     const matches = environments.flatMap(({ name, projectId }) => {
       const environment = names.find(candidate => candidate.toLowerCase() === name.toLowerCase())

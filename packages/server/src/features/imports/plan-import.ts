@@ -1,13 +1,12 @@
 import { importItemsMax } from '@halyard/contract'
+import { parseJson } from '@halyard/importers/document'
 import {
-  convertersBySource,
   type ImportedProject,
   ImportFileError,
   type ImportItem,
   type ImportOptions,
   type ImportSource,
-  parseJson,
-} from '@halyard/importers'
+} from '@halyard/importers/model'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
@@ -41,7 +40,8 @@ export async function planImport(
   const converted: { project: Project; environment: string | null; imported: ImportedProject }[] = []
   let count = 0
   for (const { project, environment } of targets) {
-    const imported = convert(source, document, { ...options, ...(environment !== null && { environment }) }, project)
+    const named = { ...options, ...(environment !== null && { environment }) }
+    const imported = await convert(source, document, named, project)
     count += imported.items.length
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)
@@ -99,7 +99,14 @@ export function stepsOf(report: (step: string) => void, name: string, total: num
 export const readContent = (content: unknown): unknown =>
   typeof content === 'string' ? inFile(() => parseJson(content)) : content
 
-function convert(source: ImportSource, document: unknown, options: ImportOptions, project: Project): ImportedProject {
+async function convert(
+  source: ImportSource,
+  document: unknown,
+  options: ImportOptions,
+  project: Project,
+): Promise<ImportedProject> {
+  // Read on first use: few installations import.
+  const { convertersBySource } = await import('@halyard/importers/converters')
   const converter = convertersBySource[source]
   if (!converter) throw invalid('source', 'invalid_choice', `Files of ${source} cannot be imported yet.`)
   const groupTypes = Object.fromEntries(

@@ -1,4 +1,5 @@
-import { type ImportedCohort, type ImportedFlag, type Uses, usesOf, usesOfCohort } from '@halyard/importers'
+import type { ImportedCohort, ImportedFlag } from '@halyard/importers/model'
+import { type Uses, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
 import { forbidden, invalid, missing, Problem } from '../../problem.ts'

@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs'
 import { ConfigError } from '../../config.ts'
-import type { createOtlpTelemetry } from './otlp-telemetry.ts'
 import type { Protocol, Signal, Telemetry, TelemetryOptions } from './telemetry.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -91,7 +89,7 @@ export async function openTelemetry(environment: Environment, version: string): 
   if (enabled.length === 0) return undefined
   telemetryTargets(environment)
   const options = readOptions(environment, enabled)
-  const { createOtlpTelemetry } = await loadOtlp()
+  const { createOtlpTelemetry } = await import('./otlp-telemetry.ts')
   return createOtlpTelemetry(options, version)
 }
 
@@ -154,12 +152,4 @@ function readResource({ OTEL_RESOURCE_ATTRIBUTES, OTEL_SERVICE_NAME }: Environme
     }
   }
   return { ...attributes, ...(OTEL_SERVICE_NAME && { 'service.name': OTEL_SERVICE_NAME }) }
-}
-
-/** The built server ships the SDK as a file of its own, so that a server without telemetry never reads it. */
-function loadOtlp(): Promise<{ readonly createOtlpTelemetry: typeof createOtlpTelemetry }> {
-  const built = new URL('./otlp-telemetry.js', import.meta.url)
-  // Not a literal: the bundler would include the SDK in the program.
-  const source = new URL('./otlp-telemetry.ts', import.meta.url)
-  return import((existsSync(built) ? built : source).href)
 }

@@ -26,6 +26,7 @@ import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import { codeReferences } from './flags/0046-code-references.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
+import { emailPreferences } from './identity/0047-email-preferences.ts'
 import { importPlans } from './imports/0044-import-plans.ts'
 import { importLinks } from './imports/0045-import-links.ts'
 import { importCertificates } from './imports/0049-import-certificates.ts'
@@ -62,6 +63,7 @@ export const migrations: readonly Migration[] = [
   importPlans,
   importLinks,
   codeReferences,
+  emailPreferences,
   importCertificates,
   shadowDays,
 ]

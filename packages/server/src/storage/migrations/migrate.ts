@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { instantOf } from '../../instant.ts'
+import { ExplainedError } from '../../problem.ts'
 import { liftStatementLimit } from '../postgres/postgres-driver.ts'
 import type { Tables } from '../tables.ts'
 import { migrations } from './all-migrations.ts'
@@ -8,7 +9,7 @@ import { type DialectName, type Migration, type SchemaBuilder, schemaBuilder } f
 /** Any number will do, as long as every Halyard uses the same. */
 const migrationLock = 7_245_918_033
 
-export class NewerDatabaseError extends Error {
+export class NewerDatabaseError extends ExplainedError {
   constructor(found: number, known: number) {
     super(
       `The database has schema version ${found}, but this Halyard knows only ${known}. ` +

@@ -1,9 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { ExplainedError } from '../../problem.ts'
 import { openSqlite, type SqliteHandle } from './sqlite-connection.ts'
 
 /** The database file cannot be used as it is; the message says what to do. */
-export class DatabaseFileError extends Error {
+export class DatabaseFileError extends ExplainedError {
   constructor(message: string, cause: unknown) {
     super(message, { cause })
     this.name = 'DatabaseFileError'

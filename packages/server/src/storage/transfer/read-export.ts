@@ -1,9 +1,10 @@
+import { ExplainedError } from '../../problem.ts'
 import type { ExportEnd, ExportHeader, ExportLine } from './export-data.ts'
 import type { Row } from './rows.ts'
 import type { TableShape } from './table-shapes.ts'
 
 /** What is wrong with the file or its target, in a sentence. */
-export class ImportError extends Error {}
+export class ImportError extends ExplainedError {}
 
 export interface ExportedRow {
   readonly shape: TableShape

@@ -1,11 +1,12 @@
 import type { Project } from '@halyard/contract'
-import { Autocomplete, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProjects } from '../../services/session-queries.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import type { BulkFailure } from './bulk-change.ts'
 
 interface TagProps {
@@ -26,11 +27,10 @@ export function TagDialog({ title, known, onClose, onTag }: TagProps) {
     <Dialog onClose={onClose} title={title}>
       <form onSubmit={submit}>
         <Stack>
-          <Autocomplete
+          <SuggestField
             label={t.flags.bulkTagName}
             data-autofocus
             required
-            withAsterisk={false}
             maxLength={255}
             data={[...known]}
             value={tag}

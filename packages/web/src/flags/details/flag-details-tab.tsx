@@ -2,7 +2,6 @@ import { type FlagDetails, flagLinksMax, routes } from '@halyard/contract'
 import { ActionIcon, Button, Group, NativeSelect, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { HealthBadges } from '../../health/health-badges.tsx'
 import { useMessages } from '../../i18n/language.tsx'
 import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
@@ -12,6 +11,8 @@ import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems
 import { CrossIcon, PlusIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { FlagComments } from './flag-comments.tsx'
+import { HealthBadges } from './health-badges.tsx'
+import { PayloadSchemaForm } from './payload-schema.tsx'
 
 /** Who looks after the flag, until when, and what is written about it. */
 export function FlagDetailsTab({ flag, project }: TabProps) {
@@ -21,6 +22,10 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
   const details = useQuery({
     queryKey: ['flag-details', params.project_id, params.id],
     queryFn: ({ signal }) => call(routes.flagDetails.getDetails, { params, signal }),
+  })
+  const schema = useQuery({
+    queryKey: ['payload-schema', params.project_id, params.id],
+    queryFn: ({ signal }) => call(routes.payloadSchemas.get, { params, signal }),
   })
   const members = useMembers(project.organization)
   const checks = useQuery({
@@ -35,7 +40,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
       ).results[0]?.checks ?? [],
   })
   return (
-    <Loaded query={combineQueries({ details, members, checks })}>
+    <Loaded query={combineQueries({ details, schema, members, checks })}>
       {known => (
         <Stack gap="lg">
           {known.checks.length > 0 && (
@@ -56,6 +61,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
             members={known.members.map(({ user }) => user)}
             canEdit={flag.can_edit && !flag.deleted}
           />
+          <PayloadSchemaForm params={params} stored={known.schema} canEdit={flag.can_edit && !flag.deleted} />
           <FlagComments params={params} organizationId={project.organization} />
         </Stack>
       )}

@@ -2,6 +2,7 @@ import { Collapse, NativeSelect, Stack, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMessages } from '../../i18n/language.tsx'
 import { DisclosureButton } from '../../ui/layout/disclosure-button.tsx'
+import { withValueType } from '../filters.ts'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 
@@ -42,6 +43,20 @@ export function AdvancedSettings({ draft, onChange }: { draft: Draft; onChange: 
               { value: 'all', label: t.editor.runtimeAll },
               { value: 'server', label: t.editor.runtimeServer },
               { value: 'client', label: t.editor.runtimeClient },
+            ]}
+          />
+          <NativeSelect
+            label={t.editor.valueType}
+            description={t.editor.valueTypeHint}
+            maw={320}
+            value={String(draft.filters.raw.return_type ?? '')}
+            onChange={event => onChange({ filters: withValueType(draft.filters, event.currentTarget.value) })}
+            data={[
+              { value: '', label: t.editor.valueTypeOwn },
+              { value: 'boolean', label: t.editor.valueTypeBoolean },
+              { value: 'string', label: t.editor.valueTypeString },
+              { value: 'number', label: t.editor.valueTypeNumber },
+              { value: 'object', label: t.editor.valueTypeObject },
             ]}
           />
         </Stack>

@@ -38,6 +38,10 @@ describe('the validation of a draft', () => {
     expect(problems(filtersWith(), rejection('filters.groups[0].variant: No such variant.'))).toEqual([
       { path: 'filters.groups[0].variant', message: 'No such variant.' },
     ])
+    const mismatch = 'filters.payloads.true.size is required.'
+    expect(problems(filtersWith(), rejection(mismatch))).toEqual([
+      { path: 'filters.payloads.true.size', message: mismatch },
+    ])
     expect(problems(filtersWith(), rejection('Too large.'))).toEqual([{ path: 'filters', message: 'Too large.' }])
     expect(problems(filtersWith(), new ApiProblem(400, { attr: 'key', detail: 'Taken.' }))).toEqual([])
   })

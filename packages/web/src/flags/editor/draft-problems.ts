@@ -16,7 +16,7 @@ export const translateIssue = (t: Messages, { code, path, message }: Issue): Dra
   message: t.issues[code] ?? message,
 })
 
-/** The issues that the engine finds, plus the server's rejection of the filters (`path: sentence`). */
+/** The issues that the engine finds, plus the server's rejection of the filters (`path: sentence`, or one that starts with a path). */
 export function problemsOf(
   t: Messages,
   definition: FlagDefinition,
@@ -25,7 +25,7 @@ export function problemsOf(
 ): DraftProblem[] {
   const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => translateIssue(t, issue))
   if (!isProblem(error) || error.field !== 'filters') return found
-  const [, path = 'filters', message = error.message] = /^(filters[^\s:]*): (.*)$/s.exec(error.message) ?? []
+  const [, path = 'filters', message = error.message] = /^(filters[^\s:]*)(?:: (.*)| .*)$/s.exec(error.message) ?? []
   return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
 }
 

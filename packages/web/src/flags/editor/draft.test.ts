@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sampleFlag } from '../../testing/sample-flag.ts'
-import { readFilters, writeFilters } from '../filters.ts'
+import { readFilters, withValueType, writeFilters } from '../filters.ts'
 import { changesOf, draftOf, draftToWire, emptyDraft } from './draft.ts'
 
 const stored = {
@@ -19,6 +19,12 @@ const stored = {
 }
 
 describe('filters', () => {
+  it('have a value type for OpenFeature only when one is chosen', () => {
+    const typed = withValueType(readFilters(stored), 'object')
+    expect(writeFilters(typed)).toEqual({ ...stored, return_type: 'object' })
+    expect(writeFilters(withValueType(typed, ''))).toEqual(stored)
+  })
+
   it.each([
     ['everything, unknown keys included', stored],
     ['conditions alone', { groups: [{ properties: [], rollout_percentage: null }] }],

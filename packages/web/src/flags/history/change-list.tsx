@@ -22,9 +22,12 @@ interface Props {
 export function ChangeList({ changes, wording, wordingBefore = wording }: Props) {
   const t = useMessages()
   const names: Record<string, string> = t.fields
+  const isSwitched = changes.some(({ field }) => field === 'active')
+  // The switch and the note about its trigger say it already.
+  const shown = changes.filter(({ field }) => !(isSwitched && field === 'performed_rollback'))
   return (
     <Stack gap="sm">
-      {changes.map(({ field, before, after }) => (
+      {shown.map(({ field, before, after }) => (
         <div key={field}>
           {field === 'active' && before === !after ? (
             <Text size="sm" fw={600}>

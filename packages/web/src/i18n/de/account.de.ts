@@ -4,6 +4,10 @@ export const account: AccountMessages = {
   account: {
     newPassword: 'Neues Passwort',
     currentPassword: 'Aktuelles Passwort',
+    emails: 'E-Mails',
+    requestEmails: 'E-Mails zu Anträgen',
+    requestEmailsHint: 'Wenn du eine Änderung freigeben kannst, und was aus deinen wird. Braucht einen Mailserver.',
+    emailLanguage: 'Sprache der E-Mails',
     keys: 'Persönliche API-Schlüssel',
     keysIntro: 'Schlüssel handeln in deinem Namen, begrenzt auf ihre Scopes.',
     label: 'Bezeichnung',

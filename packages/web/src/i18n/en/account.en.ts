@@ -3,6 +3,10 @@ export const account = {
   account: {
     newPassword: 'New password',
     currentPassword: 'Current password',
+    emails: 'Emails',
+    requestEmails: 'Emails about change requests',
+    requestEmailsHint: 'When you can approve a change, and what becomes of yours. Needs a mail server.',
+    emailLanguage: 'Language of emails',
     keys: 'Personal API keys',
     keysIntro: 'Keys act on your behalf, limited to their scopes.',
     label: 'Label',

@@ -241,6 +241,13 @@ onEachDatabase('ingest', dialect => {
       ...more,
     })
 
+    /** A developer has overridden the value, which is no use of the flag. */
+    const overridden = (distinct_id: string, $feature_flag: string) => ({
+      event: '$feature_flag_called',
+      distinct_id,
+      properties: { $feature_flag, $feature_flag_response: 'test', $feature_flag_reason: 'Overridden' },
+    })
+
     it('counts calls and distinct users by flag, value and day', async () => {
       await s.post(`${s.project}/feature_flags/`, {
         key: 'counted',
@@ -259,6 +266,7 @@ onEachDatabase('ingest', dialect => {
         called('u3', 'counted', 'made-up'),
         called('u1', 'counted', 'test', { timestamp: yesterday }),
         called('u1', 'no-such-flag', true),
+        overridden('u4', 'counted'),
         called('u1', 'counted', 'test', { timestamp: '2001-01-01T00:00:00Z' }),
       )
       expect(await usage('counted')).toEqual([

@@ -6,11 +6,8 @@ export type WorkerCode = { readonly file: URL } | { readonly text: string }
 
 /** The built server ships the worker as a file. When the sources run directly, as under a test runner, it is bundled on demand. */
 export async function findScanWorker(): Promise<WorkerCode> {
-  // This module may have been bundled into the folder of chunks.
-  const file = ['./scan-worker.js', '../scan-worker.js']
-    .map(path => new URL(path, import.meta.url))
-    .find(candidate => existsSync(candidate))
-  return file ? { file } : { text: await buildFromSources() }
+  const file = new URL('./scan-worker.js', import.meta.url)
+  return existsSync(file) ? { file } : { text: await buildFromSources() }
 }
 
 async function buildFromSources(): Promise<string> {

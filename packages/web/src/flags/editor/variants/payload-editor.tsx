@@ -3,6 +3,7 @@ import { useMessages } from '../../../i18n/language.tsx'
 import { jsonErrorPosition } from '../../../ui/data/json-error.ts'
 import type { Filters } from '../../filters.ts'
 import classes from '../editor.module.css'
+import { useEditing } from '../editor-context.ts'
 
 /** Text that is not valid JSON yet, by flag value. */
 export type BrokenPayloads = Readonly<Record<string, string>>
@@ -20,6 +21,7 @@ export interface PayloadProps {
  */
 export function PayloadField({ of: key, filters, broken, onChange, onBroken }: PayloadProps & { of: string }) {
   const t = useMessages()
+  const { problemsAt } = useEditing()
   const text = broken[key] ?? payloadText(filters.payloads[key])
   const set = (next: string) => {
     const { [key]: _broken, ...otherBroken } = broken
@@ -44,7 +46,9 @@ export function PayloadField({ of: key, filters, broken, onChange, onBroken }: P
         spellCheck={false}
         classNames={{ input: classes.payload as string }}
         value={text}
-        error={position && t.editor.invalidJson(position.line, position.column)}
+        error={
+          position ? t.editor.invalidJson(position.line, position.column) : problemsAt(`filters.payloads.${key}`)[0]
+        }
         onChange={event => set(event.currentTarget.value)}
       />
       {formatted !== undefined && formatted !== text && (

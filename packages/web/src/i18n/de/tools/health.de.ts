@@ -61,4 +61,13 @@ export const health: HealthMessages = {
     deleteCommentQuestion: 'Diesen Kommentar löschen? Er lässt sich nicht wiederherstellen.',
     commentDeleted: 'Kommentar gelöscht',
   },
+  payloadSchema: {
+    title: 'Payload-Schema',
+    label: 'JSON Schema',
+    hint: 'Jede Payload des Flags muss ihm entsprechen. Erzeugte Typen verwenden es. Leer erlaubt beliebiges JSON.',
+    none: 'Payloads können beliebiges JSON sein.',
+    notAnObject: 'Ein Schema ist ein JSON-Objekt',
+    saved: 'Payload-Schema gespeichert',
+    removed: 'Payload-Schema entfernt',
+  },
 }

@@ -60,6 +60,15 @@ export const health = {
     deleteCommentQuestion: 'Delete this comment? It cannot be restored.',
     commentDeleted: 'Comment deleted',
   },
+  payloadSchema: {
+    title: 'Payload schema',
+    label: 'JSON Schema',
+    hint: 'Every payload of the flag must match it. Generated types use it. Leave it empty for any JSON.',
+    none: 'Payloads can be any JSON.',
+    notAnObject: 'A schema is a JSON object',
+    saved: 'Payload schema saved',
+    removed: 'Payload schema removed',
+  },
 }
 
 export type HealthMessages = typeof health

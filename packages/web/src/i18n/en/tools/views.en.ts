@@ -25,9 +25,10 @@ export const views = {
     newName: 'New name',
     mergeHint: 'A name that another tag has merges both.',
     remove: 'Remove',
-    removeQuestion: (tag: string, count: string) => `Remove the tag ${tag} from ${count} flags?`,
-    done: (count: string) => `${count} flags changed`,
-    failed: (count: string) => `${count} flags were not changed`,
+    removeQuestion: (tag: string, count: string) =>
+      count === '1' ? `Remove the tag ${tag} from 1 flag?` : `Remove the tag ${tag} from ${count} flags?`,
+    done: (count: string) => (count === '1' ? '1 flag changed' : `${count} flags changed`),
+    failed: (count: string) => (count === '1' ? '1 flag was not changed' : `${count} flags were not changed`),
   },
 }
 

@@ -1,6 +1,6 @@
 import type { HealthCheck } from '@halyard/contract'
 import { Badge, Group } from '@mantine/core'
-import { useMessages } from '../i18n/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 
 const colors: Readonly<Record<HealthCheck, string>> = {
   stale: 'yellow',
