@@ -2,8 +2,17 @@ import { compile, type Snapshot } from '@halyard/engine'
 import { convertersBySource, type ExportedProject, exporters, type ImportedProject } from '@halyard/importers'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import {
+  compileImported,
+  evaluateImported,
+  OFF,
+  type ProofContext,
+} from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
-import { compileImported, evaluateHere, OFF } from './halyard-evaluator.ts'
+
+/** The payload of a variant is its value, as in the formats that are compared. */
+const valuesFor = (snapshot: Snapshot, person: ProofContext) =>
+  evaluateImported({ source: 'flagd' }, snapshot, person, 0)
 
 type Json = Record<string, unknown>
 
@@ -164,7 +173,7 @@ const compiled = ({ flags, cohorts }: ExportedProject): Snapshot =>
 function expectSameValues(project: ExportedProject, exact: readonly string[], imported: ImportedProject): void {
   const [before, after] = [compiled(project), compileImported(imported)]
   for (const person of people) {
-    const [wanted, found] = [evaluateHere(before, person, 0), evaluateHere(after, person, 0)]
+    const [wanted, found] = [valuesFor(before, person), valuesFor(after, person)]
     for (const key of exact) expect([key, person, found.get(key)]).toEqual([key, person, wanted.get(key)])
   }
 }
@@ -204,7 +213,7 @@ it('a manifest has each flag with the type of its values, or refuses it', () => 
       for (const { key, status } of items) expect(key in written, key).toBe(status !== 'refused')
       const snapshot = compiled(exported)
       for (const person of people) {
-        for (const [key, value] of evaluateHere(snapshot, person, 0)) {
+        for (const [key, value] of valuesFor(snapshot, person)) {
           const isServed = key in written && value !== OFF && value !== 'failed'
           if (isServed) expect([key, value, isOf(written[key]?.flagType, value)]).toEqual([key, value, true])
         }
