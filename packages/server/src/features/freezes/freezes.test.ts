@@ -61,6 +61,20 @@ onEachDatabase('freezes', dialect => {
     await later.end()
   })
 
+  it('hold for every project of an environment set, and for no other', async () => {
+    const path = await flagPath('outside')
+    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'Frozen' })
+    const projects: number[] = set.environments.map(({ project }: { project: number }) => project)
+    const create = (project: number) => s.post(`/api/projects/${project}/feature_flags/`, { key: 'inside' })
+    const { end } = await freeze({ environment_set: set.id })
+    for (const project of projects) {
+      expect(await create(project)).toMatchObject({ status: 409, body: { code: 'frozen' } })
+    }
+    expect((await s.patch(path, { name: 'changed' })).status).toBe(200)
+    await end()
+    for (const project of projects) expect((await create(project)).status).toBe(201)
+  })
+
   it('do not hold up the roles that they except', async () => {
     const { body: role } = await s.post(`${s.organization}/roles/`, { name: 'Release managers' })
     const manager = await s.join('manager')

@@ -276,6 +276,21 @@ onEachDatabase('rollback', dialect => {
     expect((await flagNow(flag.id)).active).toBe(false)
   })
 
+  it('is held up neither by an approval policy nor by a freeze', async () => {
+    const flag = await make('gated', condition('errors', 'gt', 5))
+    const approver = await s.join('approver')
+    const policies = `${s.project}/approval_policies/`
+    const { body: policy } = await s.post(policies, { action_key: '*', approver_config: { users: [approver.id] } })
+    const ends_at = new Date(Date.now() + 60 * minute).toISOString()
+    const { body: freeze } = await s.post(`${s.organization}/freezes/`, { reason: 'Black Friday', ends_at })
+    expect((await s.patch(`${flags}${flag.id}/`, { name: 'changed' })).status).toBe(409)
+    await push(flag.id, [9])
+    await look()
+    expect(await flagNow(flag.id)).toMatchObject({ active: false, performed_rollback: true })
+    expect((await s.delete(`${s.organization}/freezes/${freeze.id}/`)).status).toBe(204)
+    expect((await s.delete(`${policies}${policy.id}/`)).status).toBe(204)
+  })
+
   it('rolls back a flag whose stored filters would no longer pass validation', async () => {
     const flag = await make('spoilt', condition('errors', 'gt', 1))
     const other = await make('spoilt too', {})
