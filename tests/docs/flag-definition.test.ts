@@ -21,19 +21,25 @@ const examples: Example[] = page
   .slice(1)
   .flatMap(section => {
     const operator = /^`(\w+)`\n/.exec(section)?.[1]
-    const filter = /```json\n([\s\S]*?)```/.exec(section)?.[1]
-    if (!operator || !filter) return []
-    const rows = [...section.matchAll(/^\| (`.+`|missing) \| (yes|no) \|$/gm)].map(([, cell, answer]) => ({
-      isMissing: cell === 'missing',
-      property: cell === 'missing' ? undefined : JSON.parse(cell!.slice(1, -1)),
-      matches: answer === 'yes',
-    }))
-    return [{ operator, filter: JSON.parse(filter), rows }]
+    if (!operator) return []
+    const parts = section.split(/^```json$/m).slice(1)
+    return parts.flatMap(part => {
+      const [json = '', text = ''] = part.split(/^```$/m)
+      const filter = JSON.parse(json)
+      if (filter.operator === undefined) return []
+      const rows = [...text.matchAll(/^\| (`.+`|missing) \| (yes|no) \|$/gm)].map(([, cell, answer]) => ({
+        isMissing: cell === 'missing',
+        property: cell === 'missing' ? undefined : JSON.parse(cell!.slice(1, -1)),
+        matches: answer === 'yes',
+      }))
+      return [{ operator, filter, rows }]
+    })
   })
 
 describe('the flag definition page', () => {
   it('documents every operator with examples of both results', () => {
-    expect(examples.map(({ operator }) => operator)).toEqual([...operators, ...strictOperators])
+    const documented = new Set(examples.map(({ operator }) => operator))
+    expect([...documented]).toEqual([...operators, ...strictOperators])
     for (const { operator, filter, rows } of examples) {
       expect(filter.operator).toBe(operator)
       expect(new Set(rows.map(({ matches }) => matches)).size, operator).toBe(2)

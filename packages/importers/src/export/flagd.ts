@@ -162,7 +162,7 @@ function writeTest(property: Property, { notes }: Context): Logic {
   }
   switch (operator) {
     case 'json_one_of':
-      return { in: [subject, values] }
+      return Array.isArray(value) ? { in: [subject, values] } : notes.refuse('The operator json_one_of needs a list.')
     case 'text_equals':
       return { in: [subject, values.map(String)] }
     case 'exact':
