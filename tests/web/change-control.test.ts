@@ -245,7 +245,7 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
   it('lets a role that a policy names break the glass, for a reason that others review', async () => {
     const p = await projectWith('Emergency', 'outage')
     const { scenario } = visit
-    const role = await roleNamed('On call')
+    const role = await roleNamed('Night shift')
     await scenario.post(`${scenario.organization}/roles/${role}/role_memberships/`, { user_uuid: ann.uuid })
     const policy = { action_key: '*', approver_config: { users: [], roles: [role] }, emergency_roles: [role] }
     expect((await scenario.post(`${p.api}/approval_policies/`, policy)).status).toBe(201)

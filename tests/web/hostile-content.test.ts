@@ -130,6 +130,7 @@ beforeAll(async () => {
   await created(`${s.organization}/freezes/`, { starts_at: days(7), ends_at: days(8), reason: hostile })
   await created(`${s.project}/webhooks/`, { name: hostile, url: 'https://chat.example.com/hook', tag: hostile })
   await created(`${s.project}/feature_flags/${flag.id}/comments/`, { text: `${hostile} ${link}` })
+  const proof = await created(`${s.project}/import_certificates/`, { certificate: hostileCertificate })
   // The last change: from here on the organization's name is hostile as well.
   expect((await s.patch(`${s.organization}/`, { name: short })).status).toBe(200)
   parameters = {
@@ -141,10 +142,39 @@ beforeAll(async () => {
     pluginId: String(pluginId),
     requestId: String(request.id),
     setId: String(set.id),
+    certificateId: String(proof.id),
     token: invite.token,
   }
 }, 120_000)
 afterAll(() => visit.close())
+
+const counts = { contexts: 1, pairs: 1, equal: 0, differing: 1, declared: 0, sdk_errors: 0 }
+const hostileCertificate = {
+  ...counts,
+  source: 'unleash',
+  environment: hostile,
+  file_sha256: 'e'.repeat(64),
+  sdk: hostile,
+  sdk_version: short,
+  halyard_version: short,
+  node_version: short,
+  seed: 1,
+  exact: 1,
+  approximate: 0,
+  refused: 0,
+  flags: [{ key: hostile, status: 'exact', reasons: [hostile], pairs: 1, equal: 0 }],
+  differences: [
+    {
+      flag: hostile,
+      status: 'exact',
+      context: { id: hostile, attributes: { [hostile]: hostile } },
+      there: hostile,
+      here: { [hostile]: hostile },
+      there_trace: hostile,
+      here_trace: [hostile],
+    },
+  ],
+}
 
 /** A plugin with hostile metadata, source, settings and logs. */
 async function makePlugin(): Promise<number> {
