@@ -60,7 +60,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
   const [isForced, setIsForced] = useState(false)
   if (use !== undefined && !isForced) setIsForced(true)
   return (
-    <Dialog title={t.archive.title(flag.key)} onClose={onClose}>
+    <Dialog title={t.archive.title(flag.key)} isLoading={used.isPending} onClose={onClose}>
       <Stack>
         <Text>{t.archive.question}</Text>
         <UsedBy used={used} />
@@ -87,7 +87,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
           <Button
             color="red"
             data-autofocus
-            disabled={used.isPending || (isForced && reason.trim() === '')}
+            disabled={isForced && reason.trim() === ''}
             loading={run.isPending}
             onClick={() => run.mutate(isForced ? reason.trim() : undefined)}
           >
