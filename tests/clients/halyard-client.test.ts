@@ -41,6 +41,7 @@ onEachPath('the client', environment => {
       { key: 'split', filters: { groups: [{}], multivariate: { variants }, payloads: { test: '{"n": 1}' } } },
       { key: 'chosen', filters: rule({ key: 'id', type: 'cohort', value: cohort.body.id }) },
       { key: 'browsers', evaluation_runtime: 'client' },
+      { key: 'adult', filters: rule({ key: 'age', type: 'person', operator: 'number_gte', value: 18 }) },
     ]) {
       ids[flag.key] = (await s.post(flags, flag)).body.id
     }
@@ -145,6 +146,7 @@ onEachPath('the client', environment => {
     const all = new Map((await client.evaluateAll(stored)).map(each => [each.key, each.value]))
     expect(all).toEqual(
       new Map([
+        ['adult', false],
         ['chosen', false],
         ['mail', false],
         ['pro', true],
@@ -154,6 +156,13 @@ onEachPath('the client', environment => {
     )
     const local = await openReady({ storedPersons: 'local' })
     expect(await local.evaluate('pro', stored)).toMatchObject({ value: undefined, reason: { code: 'needs_person' } })
+  })
+
+  it('evaluates in process what PostHog SDKs leave to the server', async () => {
+    const client = await openReady()
+    const context = { distinctId: 'user-1', personProperties: { age: 29 } }
+    expect(await client.evaluate('adult', context)).toMatchObject({ value: true, source: 'local' })
+    expect(proxy.requested).not.toContain('POST /flags/?v=2')
   })
 
   it('reports each exposure once and sends tracked events', async () => {

@@ -232,9 +232,7 @@ export function createClient(options: ClientOptions): HalyardClient {
   }
 
   const resolve = (flag: CompiledFlag, outcome: Outcome | undefined): Evaluation =>
-    outcome === undefined || outcome.failed
-      ? withoutValue(flag.key, 'needs_person', flag)
-      : evaluationOf(flag, outcome, 'server')
+    outcome === undefined ? withoutValue(flag.key, 'needs_person', flag) : evaluationOf(flag, outcome, 'server')
 
   /** Nothing that is given from outside may throw. */
   function guarded(key: string, context: EvaluationContext, work: (at: FlagState, subject: Subject) => Evaluation) {
