@@ -55,7 +55,11 @@ async function compare(
   keys?: readonly string[],
 ): Promise<Comparison> {
   const comparison = await compareWithServer(server, definitions, subjects, keys)
-  expect(comparison.differences.slice(0, 5)).toEqual([])
+  const { differences } = comparison
+  if (process.env.PARITY_COMPARISONS && differences.length > 0) {
+    console.log(`seed ${seed}: ${canonicalJson({ definitions, subjects })}`)
+  }
+  expect(differences.slice(0, 5)).toEqual([])
   return comparison
 }
 

@@ -47,14 +47,16 @@ export async function compareWithServer(
   const provider = new HalyardProvider(client)
   const responses: FlagsResponse[] = []
   const counts = { compared: 0, local: 0, asked: 0 }
+  let who = ''
   const compare = (name: string, actual: unknown, expected: unknown) => {
     const [left, right] = [canonicalJson(actual), canonicalJson(expected)]
-    if (left !== right) differences.push(`${name}:\n${left}\n${right}`)
+    if (left !== right) differences.push(`${name}, ${who}:\n${left}\n${right}`)
   }
   try {
     if (!(await client.ready())) throw new Error(`The definitions did not arrive: ${differences}`)
     for (const { subject, stored } of subjects) {
-      project.store(subject.distinctId, stored ?? {})
+      who = subject.distinctId
+      project.store(who, stored ?? {})
       const context = openFeatureContext(subject)
       const { flags } = await post(`${url}/flags/?v=2`, {
         ...flagsBody(project.token, subject),
