@@ -27,7 +27,7 @@ const options = { regex: linearRegex }
 /** Refuses what could not be saved here: the engine checks every flag and cohort with what it refers to. */
 export async function checkImported(
   imported: ImportedProject,
-  project: Project,
+  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
   onChecked: (count: number) => void = () => {},
 ): Promise<ImportedProject> {
   const check = createChecker(imported, project)
@@ -86,7 +86,7 @@ export interface ImportChecker {
 /** Gives flags and cohorts that have no id the one that the engine needs, for as long as they are checked. */
 export function createChecker(
   { flags, cohorts }: Pick<ImportedProject, 'flags' | 'cohorts'>,
-  project: Project,
+  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
   existing: ExistingDefinitions = nothingExists,
 ): ImportChecker {
   const flagIds = new Map(

@@ -24,13 +24,22 @@ export interface CurrentState {
 }
 
 export async function readCurrentState(tx: Stores, projectId: number, source: ImportSource): Promise<CurrentState> {
-  const links = new Map(
-    (await tx.imports.listLinks(projectId, source)).map(link => [`${link.kind} ${link.sourceId}`, link]),
-  )
-  const flags = await tx.flags.listLive(projectId)
+  const links = await tx.imports.listLinks(projectId, source)
+  return stateOf(links, await tx.flags.listLive(projectId), await tx.cohorts.listDefinitions(projectId))
+}
+
+/** Of a project that does not exist yet. */
+export const emptyState = (): CurrentState => stateOf([], [], [])
+
+function stateOf(
+  linked: readonly ImportLink[],
+  flags: readonly Flag[],
+  definitions: readonly CohortDefinition[],
+): CurrentState {
+  const links = new Map(linked.map(link => [`${link.kind} ${link.sourceId}`, link]))
   const flagsById = new Map(flags.map(flag => [flag.id, flag]))
   const flagsByKey = new Map(flags.map(flag => [flag.key, flag]))
-  const cohorts = new Map((await tx.cohorts.listDefinitions(projectId)).map(cohort => [cohort.id, cohort]))
+  const cohorts = new Map(definitions.map(cohort => [cohort.id, cohort]))
   const linkOf = (kind: ImportLink['kind'], sourceId: string) => links.get(`${kind} ${sourceId}`)
 
   return {

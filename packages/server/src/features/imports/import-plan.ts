@@ -11,6 +11,8 @@ export interface ImportPlan {
   readonly organizationId: string
   readonly source: ImportSource
   readonly targets: readonly ImportTarget[]
+  /** The name of the environment set that is created for targets without a project. */
+  readonly newEnvironmentSet: string | null
   readonly createdBy: User
   readonly createdAt: Instant
   readonly expiresAt: Instant
@@ -18,8 +20,12 @@ export interface ImportPlan {
 }
 
 export interface ImportTarget {
-  readonly projectId: number
+  /** Null until the project is created. */
+  readonly projectId: number | null
+  /** The environment in the file. */
   readonly environment: string | null
+  /** The environment in the set, when the import is into one. */
+  readonly name: string | null
 }
 
 export type Status = ImportItem['status']
@@ -29,7 +35,9 @@ export type Outcome = 'created' | 'updated' | 'unchanged' | 'skipped'
 export interface PlannedItem extends ImportItem {
   /** In the order in which items are imported. */
   readonly position: number
-  readonly projectId: number
+  /** Index in the plan's targets. */
+  readonly target: number
+  readonly projectId: number | null
   readonly drift: Drift
   /** Null when refused. */
   readonly definition: Definition | null
