@@ -89,8 +89,11 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
       for (let attempts = 1; ; attempts++) {
         const prepared = await prepareImport(database, actor, organization, await readPlan(), options, report)
         try {
-          const applied = await writes.save(request, async (tx, permit) =>
-            toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+          const applied = await writes.save(
+            request,
+            async (tx, permit) =>
+              toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+            { isLarge: true },
           )
           onCohortWork()
           return applied

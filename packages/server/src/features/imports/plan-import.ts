@@ -90,22 +90,25 @@ export async function planImport(
       items.push({ ...item, position: items.length, target, projectId, drift, definition, outcome: null })
     }
   }
-  return database.transaction(async tx => {
-    await tx.imports.removeExpired(now)
-    const older = await tx.imports.listPlans(organization.id, now)
-    for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
-    const plan = {
-      organizationId: organization.id,
-      source,
-      targets: converted.map(({ target }) => target),
-      newEnvironmentSet,
-      createdBy: actor.user,
-      createdAt: now,
-      expiresAt: plusMilliseconds(now, planMilliseconds),
-      appliedAt: null,
-    }
-    return tx.imports.createPlan(plan, items)
-  })
+  return database.transaction(
+    async tx => {
+      await tx.imports.removeExpired(now)
+      const older = await tx.imports.listPlans(organization.id, now)
+      for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
+      const plan = {
+        organizationId: organization.id,
+        source,
+        targets: converted.map(({ target }) => target),
+        newEnvironmentSet,
+        createdBy: actor.user,
+        createdAt: now,
+        expiresAt: plusMilliseconds(now, planMilliseconds),
+        appliedAt: null,
+      }
+      return tx.imports.createPlan(plan, items)
+    },
+    { isLarge: true },
+  )
 }
 
 /** How often progress is reported. */
