@@ -122,9 +122,11 @@ async function applyFlags(items: readonly PreparedItem[], context: ImportContext
   const saved = await gated(project, () => saveFlags(tx, actor, project, writes, now, permit))
   for (const [index, { position, kind, sourceId, sourceHash }] of items.entries()) {
     const flag = saved[index]!
+    const { stored, payloadSchema } = writes[index]!
     flagIds.set(sourceId, flag.id)
-    links.push({ kind, sourceId, flagId: flag.id, cohortId: null, sourceHash, targetHash: flagHash(flag) })
-    outcomes.set(position, writes[index]!.stored ? 'updated' : 'created')
+    const targetHash = flagHash(flag, payloadSchema)
+    links.push({ kind, sourceId, flagId: flag.id, cohortId: null, sourceHash, targetHash })
+    outcomes.set(position, stored ? 'updated' : 'created')
   }
 }
 
@@ -143,6 +145,7 @@ function flagWrite(item: PreparedItem, context: ImportContext): FlagWrite {
       ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
       bucketingIdentifier: flag.bucketingIdentifier ?? null,
     },
+    ...(flag.payloadSchema && { payloadSchema: flag.payloadSchema }),
     trigger: { imported_from: plan.source, source_id: flag.sourceId },
     filtersFrom: `${plan.source} ${flag.sourceId} ${item.sourceHash}`,
   }

@@ -21,6 +21,8 @@ import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { remapFilters } from '../../remap-filters.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
+import type { FreeObject } from '../flags/flag.ts'
+import { schemaIssue } from '../typed-flags/payload-schema.ts'
 
 const options = { regex: linearRegex }
 
@@ -179,7 +181,9 @@ export function createChecker(
       }
       const definition = flagDefinition(flagIds.get(flag.sourceId)!)!
       const [issue] = checkFlag(definition, definitionsFor(definition.filters), options)
-      return issue && { message: issue.message, path: `${path}: ${issue.path}` }
+      if (issue) return { message: issue.message, path: `${path}: ${issue.path}` }
+      const mismatch = flag.payloadSchema && schemaIssue(flag.payloadSchema, definition.filters as FreeObject)
+      return mismatch ? { message: mismatch, path: `${path}: payload_schema` } : undefined
     },
     cohort(cohort) {
       const path = cohort.sourceId

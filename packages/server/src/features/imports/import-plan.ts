@@ -62,7 +62,7 @@ const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stri
 export const sourceHashOf = (definition: Definition): string => hashOf(definition)
 
 /** Only the fields that an import writes. */
-export const flagHash = (flag: Flag): string =>
+export const flagHash = (flag: Flag, payloadSchema?: Readonly<Record<string, unknown>>): string =>
   hashOf([
     flag.key,
     flag.name,
@@ -72,20 +72,21 @@ export const flagHash = (flag: Flag): string =>
     flag.archived,
     flag.ensureExperienceContinuity,
     flag.bucketingIdentifier,
+    ...(payloadSchema ? [payloadSchema] : []),
   ])
 
 export const cohortHash = ({ name, isStatic, filters }: Pick<Cohort, 'isStatic' | 'filters'> & { name?: string }) =>
   hashOf([name, isStatic, isStatic ? null : filters])
 
-/** `currentHash` is undefined when nothing was imported, or when it was deleted here. */
+/** `currentHashes` is empty when nothing was imported, or when it was deleted here. */
 export function driftOf(
   link: ImportLink | undefined,
   sourceHash: string,
-  currentHash: string | undefined,
+  currentHashes: readonly string[],
   isKeyTaken: boolean,
 ): Drift {
-  if (!link || currentHash === undefined) return isKeyTaken ? 'exists_here' : 'new'
-  const isChangedHere = link.targetHash !== currentHash
+  if (!link || currentHashes.length === 0) return isKeyTaken ? 'exists_here' : 'new'
+  const isChangedHere = !currentHashes.includes(link.targetHash)
   if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
   return isChangedHere ? 'changed_both' : 'changed_at_source'
 }

@@ -313,6 +313,35 @@ onEachDatabase('imports', dialect => {
     expect(reply.body.targets).toMatchObject([{ created: 2 }, { created: 2 }])
   })
 
+  it('carry value types and payload schemas from one Halyard to another, and refuse a schema that does not fit', async () => {
+    const [from, to] = [await newProject('Typed'), await newProject('Typed again')]
+    const variants = [{ key: 'low', rollout_percentage: 100 }]
+    const filters = { groups: [{}], multivariate: { variants }, payloads: { low: '5' }, return_type: 'number' }
+    const { body: made } = await s.post(`/api/projects/${from}/feature_flags/`, { key: 'limit', filters })
+    const schemaOf = (project: number, id: number) => `/api/projects/${project}/feature_flags/${id}/payload_schema/`
+    const schema = { type: 'number', minimum: 1 }
+    await s.put(schemaOf(from, made.id), { schema })
+    const exported = () => s.get(`/api/projects/${from}/feature_flags/export/?format=posthog`)
+    const content = (await exported()).body.document
+    const planned = (given = content) => plan(to, given, { source: 'posthog' })
+    await apply(await planned())
+    const copy = await find(to, 'limit')
+    expect(copy.filters).toMatchObject({ payloads: { low: '5' }, return_type: 'number' })
+    expect((await s.get(schemaOf(to, copy.id))).body.schema).toEqual(schema)
+    const drift = async (given = content) => (await itemsOf(await planned(given))).results[0].drift
+    expect(await drift()).toBe('unchanged')
+    await s.put(schemaOf(to, copy.id), { schema: { type: 'number' } })
+    expect(await drift()).toBe('changed_here')
+    await apply(await planned(), { overwrite: true })
+    expect((await s.get(schemaOf(to, copy.id))).body.schema).toEqual(schema)
+
+    const flags = [{ ...content.flags[0], payload_schema: { type: 'string' } }]
+    const refused = (await itemsOf(await planned({ ...content, flags }))).results
+    expect(refused).toMatchObject([
+      { status: 'refused', reasons: [{ path: expect.stringContaining('payload_schema') }] },
+    ])
+  })
+
   it('stream their progress', async () => {
     const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`flag-${index}`, flag()]))
     const project = await newProject('Many')
