@@ -261,11 +261,23 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('No scheduled changes').waitFor()
   })
 
-  it('cancels a scheduled change', async () => {
+  it('marks a ramp whose condition is gone, and cancels it', async () => {
+    const address = `${visit.scenario.project}/feature_flags/${flagId}/`
+    const { body: before } = await visit.scenario.get(address)
+    await visit.scenario.patch(address, {
+      filters: {
+        groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }],
+      },
+    })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
+    const ramp = page.getByRole('row', { name: /^Condition 1: 20% → 60% → 100%/ })
+    await ramp.getByText('broken', { exact: true }).waitFor()
+    await ramp.getByText('Its condition was changed or removed.').waitFor()
+    await expectSound(page)
     await page.getByRole('button', { name: 'Cancel change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }).click()
     await page.getByText('No scheduled changes').waitFor()
+    await visit.scenario.patch(address, { filters: before.filters })
   })
 
   it('copies a flag to another project', async () => {
