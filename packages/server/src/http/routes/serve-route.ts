@@ -75,8 +75,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
     const status = Number(Object.keys(route.responses)[0])
 
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
-      // Fastify would serve HEAD by a second route.
-      method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
+      method: route.method,
       url: route.path,
       config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
       ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),

@@ -25,6 +25,7 @@ import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
 import { compressResponses } from './compression.ts'
+import { restoreHead, routeHeadAsGet } from './head-requests.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -57,7 +58,11 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
-    exposeHeadRoutes: true,
+    exposeHeadRoutes: false,
+    rewriteUrl: request => {
+      routeHeadAsGet(request)
+      return request.url!
+    },
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
@@ -72,6 +77,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     },
   })
 
+  restoreHead(app)
   app.decorateRequest('access')
   app.decorateRequest('projectId')
   traceRequests(app, options.tracing)
@@ -150,7 +156,8 @@ function patternsOf({ method, url, config }: RouteOptions): { method: string; pa
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
   const pattern = new RegExp(`^${source}/?$`)
-  return [method].flat().map(each => ({ method: each, pattern }))
+  const methods = [method].flat()
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].map(each => ({ method: each, pattern }))
 }
 
 /** Metrics and access log. */

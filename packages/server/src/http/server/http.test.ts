@@ -35,6 +35,29 @@ describe('HTTP', () => {
     expect(kept.headers.get('x-request-id')).toBe('abc.123')
   })
 
+  it('responds to HEAD like GET, without the body', async () => {
+    const headers = { authorization: `Bearer ${s.key}` }
+    for (const path of ['/api/projects/', '/api/docs/', '/api/schema/']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map(method =>
+          fetch(s.url + path, { method, headers: { ...headers, 'accept-encoding': 'identity' } }),
+        ),
+      )
+      const sent = (response: Response) => ['content-type', 'content-length'].map(name => response.headers.get(name))
+      expect([path, head!.status, ...sent(head!)]).toEqual([path, 200, ...sent(get!)])
+      expect(await head!.text()).toBe('')
+      await get!.body?.cancel()
+    }
+    const statusOf = async (path: string) => {
+      const response = await fetch(s.url + path, { method: 'HEAD', headers })
+      return [response.status, response.headers.get('allow')]
+    }
+    expect(await statusOf('/api/nothing/here/')).toEqual([404, null])
+    expect(await statusOf('/api/login/')).toEqual([405, 'POST'])
+    const metrics = await s.as(undefined).get('/metrics')
+    expect(metrics.text).toMatch(/halyard_http_requests_total\{[^}]*method="HEAD"[^}]*route="\/api\/projects\/?"/)
+  })
+
   it('responds 404 for unknown projects', async () => {
     for (const id of ['999999', 'abc', '1abc', '-1', '%20', '1.0', '99999999999999999999']) {
       expect([id, (await s.get(`/api/projects/${id}/feature_flags/`)).status]).toEqual([id, 404])
