@@ -269,6 +269,18 @@ const cases: readonly Case[] = [
     },
   },
   {
+    name: 'takes the text 0 for true, in ids too',
+    source: 'growthbook',
+    document: growthbookFeature([{ condition: { id: true, plan: true }, force: true }]),
+    values: {
+      f: [
+        ['0', { plan: '0' }, true],
+        ['0', { plan: 0 }, OFF],
+        ['a', { plan: '' }, OFF],
+      ],
+    },
+  },
+  {
     name: 'declares that numbers in a saved group of ids become text',
     source: 'growthbook',
     document: {

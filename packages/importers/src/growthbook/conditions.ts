@@ -70,7 +70,8 @@ function valueTest(key: string, value: unknown, path: string, context: Condition
   if (typeof value === 'string') return textTest(key, value)
   if (typeof value === 'number') return numberTest(key, value)
   if (typeof value === 'boolean') {
-    const falsy = oneOf(key, [false, 0, ''])
+    // Not `oneOf`: the text "0" is truthy, in an id too.
+    const falsy = person(key, 'json_one_of', [false, 0, ''])
     return value ? all([present(key), not(falsy)]) : falsy
   }
   if (value === null) return missing(key)
