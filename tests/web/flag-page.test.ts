@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
 
@@ -128,6 +129,29 @@ describe('a project', { timeout: 120_000 }, () => {
     await page.getByRole('article').first().waitFor()
     await expectSound(page)
   })
+
+  it('exports its activity, and links to each entry', async () => {
+    const page = await visit.signedIn(inProject('/activity?kind=created'))
+    const entry = page.getByRole('article').filter({ hasText: 'search-v2' })
+    await entry.waitFor()
+    const exported = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ])
+      return readFileSync(await download.path(), 'utf8')
+    }
+    const entries = JSON.parse(await exported('Export JSON'))
+    expect(entries.every(({ activity }: { activity: string }) => activity === 'created')).toBe(true)
+    const { id } = entries.find(({ detail }: { detail: { name: string } }) => detail.name === 'search-v2')
+    expect(await exported('Export CSV')).toContain(`\n${id},`)
+    await entry.getByRole('link', { name: 'Link' }).click()
+    await expect.poll(() => page.getByRole('article').count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get('entry')).toBe(JSON.stringify(String(id)))
+    await page.reload()
+    await entry.waitFor()
+    await expectSound(page)
+  })
 })
 
 describe('flags of another service', { timeout: 120_000 }, () => {
@@ -154,5 +178,37 @@ describe('flags of another service', { timeout: 120_000 }, () => {
     await page.getByText('1 created, 0 updated.').waitFor()
     await table.getByRole('link', { name: 'moved' }).click()
     await page.getByRole('heading', { name: 'moved' }).waitFor()
+  })
+
+  it('go into a new environment set, each environment into its own project', async () => {
+    const page = await visit.signedIn(inProject('/import'))
+    const choose = async (name: string, content: string) => {
+      const buffer = Buffer.from(content)
+      await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer })
+      await page.getByText(name).waitFor()
+      await page.getByRole('button', { name: 'Review import' }).click()
+    }
+    await choose('broken.json', '{\n  "items": [,]')
+    await page.getByRole('alert').getByText('line 2, column').waitFor()
+
+    const state = { on: true, salt: 's', offVariation: 1, fallthrough: { variation: 0 } }
+    const variations = [{ value: true }, { value: false }]
+    const item = { key: 'everywhere', name: '', variations, environments: { staging: state, production: state } }
+    await choose('export.json', JSON.stringify({ items: [item] }))
+    await page.getByLabel('Import into').selectOption('new')
+    await page.getByLabel('Name of the environment set').fill('Elsewhere')
+    await page.getByRole('checkbox', { name: 'staging' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Review import' }).click()
+    const table = page.getByRole('table', { name: 'Flags and segments of the file' })
+    await table.getByText('everywhere').waitFor()
+    await page.getByRole('region', { name: 'Results' }).getByText('Exact 1').waitFor()
+    await page.getByLabel('Environment', { exact: true }).selectOption({ label: 'production (new project)' })
+    await table.getByText('everywhere').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('2 created, 0 updated.').waitFor()
+    await table.getByRole('link', { name: 'everywhere' }).click()
+    await page.getByRole('heading', { name: 'everywhere' }).waitFor()
   })
 })
