@@ -144,6 +144,9 @@ onEachPath('the client', environment => {
     expect(await client.evaluate('chosen', stored)).toMatchObject({ value: false, source: 'server' })
     expect(proxy.requested.filter(path => path === 'POST /flags/?v=2')).toHaveLength(2)
     const all = new Map((await client.evaluateAll(stored)).map(each => [each.key, each.value]))
+    const asked = proxy.requested.filter(path => path === 'POST /flags/?v=2').length
+    for (const key of all.keys()) await client.evaluate(key, stored)
+    expect(proxy.requested.filter(path => path === 'POST /flags/?v=2')).toHaveLength(asked)
     expect(all).toEqual(
       new Map([
         ['adult', false],
@@ -218,6 +221,7 @@ onEachPath('the client', environment => {
     const refused = open({ key: 'phs_wrong' })
     await expect.poll(() => refused.status).toBe('refused')
     const ready = await openReady()
+    expect((await ready.evaluate('split', { distinctId: '' })).value).toBe('control')
     const cyclic: Record<string, unknown> = { plan: 'pro', big: 1n }
     cyclic.self = cyclic
     for (const context of [undefined, null, {}, { distinctId: 7 }, { distinctId: 'a', personProperties: cyclic }]) {

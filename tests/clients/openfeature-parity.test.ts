@@ -194,7 +194,7 @@ it(
     const total = { compared: 0, local: 0, asked: 0 }
     let reported = 0
     while (total.compared < comparisonsMin) {
-      const drawn = randomDefinitions(random, 12)
+      const drawn = randomDefinitions(random, 40)
       const flags = drawn.flags.map(flag => ({
         ...flag,
         version: 1 + random.below(9),

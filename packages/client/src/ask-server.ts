@@ -17,6 +17,7 @@ export interface ServerEvaluations {
   ): Promise<ReadonlyMap<string, Outcome>>
 }
 
+/** Outcomes, of all persons together. */
 const cachedMax = 10_000
 /** Stored properties can change without a change of the definitions. */
 const cacheMilliseconds = 30_000
@@ -25,9 +26,10 @@ const refusedMax = 1_000
 const overridesHeader = 'x-halyard-overrides'
 const none: ReadonlyMap<string, Outcome> = new Map()
 
-interface Cached {
+/** What the server has evaluated for one person, by flag key. */
+interface Person {
   readonly until: number
-  readonly outcomes: Promise<ReadonlyMap<string, Outcome>>
+  readonly outcomes: Map<string, Promise<Outcome | undefined>>
 }
 
 export function createServerEvaluations(
@@ -35,7 +37,8 @@ export function createServerEvaluations(
   projectToken: () => string | undefined,
   now: () => number = Date.now,
 ): ServerEvaluations {
-  const cached = new Map<string, Cached>()
+  const persons = new Map<string, Person>()
+  let cached = 0
   /** Overrides that the server has refused, and until when it is not asked again: anyone can send such text. */
   const refused = new Map<string, number>()
   let pending = 0
@@ -76,20 +79,49 @@ export function createServerEvaluations(
     }
   }
 
+  function forget(name: string): void {
+    cached -= persons.get(name)?.outcomes.size ?? 0
+    persons.delete(name)
+  }
+
+  function personCalled(name: string): Person {
+    const known = persons.get(name)
+    if (known !== undefined && known.until > now()) return known
+    forget(name)
+    const person = { until: now() + cacheMilliseconds, outcomes: new Map() }
+    persons.set(name, person)
+    return person
+  }
+
+  function put(name: string, person: Person, keys: readonly string[], asked: Promise<ReadonlyMap<string, Outcome>>) {
+    const one = (key: string) => asked.then(found => found.get(key))
+    for (const key of keys) person.outcomes.set(key, one(key))
+    cached += keys.length
+    for (const oldest of persons.keys()) {
+      if (cached <= cachedMax || oldest === name) break
+      forget(oldest)
+    }
+    // A failure is not cached: the next evaluation asks again.
+    void asked.then(found => {
+      if (found.size > 0) return
+      for (const key of keys) person.outcomes.delete(key)
+      if (persons.get(name) !== person) return
+      cached -= keys.length
+      if (person.outcomes.size === 0) persons.delete(name)
+    })
+  }
+
   return {
     async ask(keys, subject, digest, overrides) {
-      const name = textOf([digest, keys, subject, overrides])
-      if (name === undefined) return none
+      const name = textOf([digest, subject, overrides])
+      if (name === undefined || keys.length === 0) return none
       if (overrides !== undefined && (refused.get(overrides) ?? 0) > now()) return none
-      const known = cached.get(name)
-      if (known !== undefined && known.until > now()) return known.outcomes
-      const outcomes = request(keys, subject, overrides)
-      putBounded(cached, name, { until: now() + cacheMilliseconds, outcomes }, cachedMax)
-      // A failure is not cached: the next evaluation asks again.
-      void outcomes.then(found => {
-        if (found.size === 0 && cached.get(name)?.outcomes === outcomes) cached.delete(name)
-      })
-      return outcomes
+      const person = personCalled(name)
+      const missing = keys.filter(key => !person.outcomes.has(key))
+      if (missing.length > 0) put(name, person, missing, request(missing, subject, overrides))
+      const { outcomes } = person
+      const found = await Promise.all(keys.map(async key => [key, await outcomes.get(key)] as const))
+      return new Map(found.filter((entry): entry is readonly [string, Outcome] => entry[1] !== undefined))
     },
   }
 }

@@ -1,6 +1,11 @@
+import { compile } from '@halyard/engine'
 import { OpenFeature } from '@openfeature/server-sdk'
 import { OpenFeature as OpenFeatureWeb } from '@openfeature/web-sdk'
 import { afterEach, describe, expect, it } from 'vitest'
+import { definitionsWire } from '../../engine/src/testing/definitions-wire.ts'
+import { randomFrom } from '../../engine/src/testing/random.ts'
+import { randomDefinitions, randomSubject } from '../../engine/src/testing/random-project.ts'
+import { trustedRegex } from '../../engine/src/testing/regex.ts'
 import { combinationsOf, createTestFlags, serverTestProvider, webTestProvider, withFlags } from './index.ts'
 
 const plan = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
@@ -73,5 +78,21 @@ describe('flags in tests', () => {
     expect(combinationsOf(definitions)).toHaveLength(8)
     expect(() => combinationsOf(definitions, { max: 7 })).toThrow('more than 7')
     expect(() => combinationsOf(definitions, { keys: ['unknown'] })).toThrow('"unknown"')
+  })
+
+  it('finds every combination that a person gets in random projects', () => {
+    const random = randomFrom(6)
+    for (let run = 0; run < 40; run++) {
+      const project = { ...randomDefinitions(random, 5), propertyMatchingVersion: 2 as const }
+      const snapshot = compile(project, { regex: trustedRegex })
+      const keys = snapshot.flags.map(({ key }) => key)
+      const textOf = (read: (key: string) => unknown) => JSON.stringify(keys.map(read))
+      const wire = definitionsWire(project, snapshot) as unknown as typeof definitions
+      const found = new Set(combinationsOf(wire, { max: 10_000 }).map(each => textOf(key => each[key])))
+      for (let person = 0; person < 30; person++) {
+        const results = snapshot.evaluate(randomSubject(random), { now: 0 })
+        expect(found).toContain(textOf(key => results.get(key)?.value))
+      }
+    }
   })
 })
