@@ -276,6 +276,51 @@ describe('commands beside a running server', () => {
     expect((await importFrom()).code).toBe(2)
   })
 
+  it('imports several environments into a new environment set, then into the same one', async () => {
+    const state = (on: boolean) => ({ on, salt: 's', offVariation: 1, fallthrough: { variation: 0 } })
+    const variations = [{ value: true }, { value: false }]
+    const environments = { dev: state(true), qa: state(true), live: state(false) }
+    const folder = newFolder()
+    const file = join(folder, 'launchdarkly.json')
+    writeFileSync(file, JSON.stringify({ items: [{ key: 'both', variations, environments }] }))
+    const importFrom = (...args: string[]) => halyard('import-from', 'launchdarkly', ...args)
+    const several = await importFrom('--file', file)
+    expect([several.code, several.stderr]).toEqual([1, expect.stringContaining('choose one: dev, live, qa')])
+    const chosen = ['--environment', 'dev=development', '--environment', 'live']
+    const dry = await importFrom('--file', file, '--new-environment-set', 'Moved', ...chosen, '--dry-run')
+    expect(dry.stdout).toContain('New project for development from dev: 1 exact')
+    expect((await halyard('projects', 'list')).stdout).not.toContain('Moved')
+    const made = await importFrom('--file', file, '--new-environment-set', 'Moved', ...chosen, '--json')
+    const { targets } = JSON.parse(made.stdout)
+    expect(targets).toMatchObject([
+      { name: 'development', environment: 'dev', created: 1 },
+      { name: 'live', environment: 'live', created: 1 },
+    ])
+    const [first, second] = targets as { project: number }[]
+    const mapped = ['--environment', `dev=${first!.project}`, '--environment', `live=${second!.project}`]
+    const again = await importFrom('--file', file, ...mapped)
+    expect(again.stdout.match(/0 created, 0 updated, 1 unchanged/g)).toHaveLength(2)
+
+    for (const args of [
+      ['--file', `dev=${file}`],
+      ['--file', file, '--environment', 'dev=development'],
+      ['--file', file, '--new-environment-set', 'Moved', '--prove'],
+    ]) {
+      expect((await importFrom(...args)).code).toBe(2)
+    }
+    const files = ['development', 'live'].flatMap(name => {
+      const own = join(folder, `${name}.json`)
+      const on = { ...state(name === 'live'), variations: [true, false] }
+      writeFileSync(own, JSON.stringify({ flags: { own: on } }))
+      return ['--file', `${name}=${own}`]
+    })
+    const separate = JSON.parse((await importFrom(...files, '--new-environment-set', 'Files', '--json')).stdout)
+    expect(separate.targets).toMatchObject([
+      { name: 'development', created: 1 },
+      { name: 'live', created: 1 },
+    ])
+  })
+
   it('proves an import with the SDK of the service, and imports nothing when an exact flag differs', async () => {
     const project = JSON.parse((await halyard('projects', 'create', 'Proved', '--json')).stdout).id
     const folder = newFolder()

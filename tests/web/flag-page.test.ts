@@ -195,4 +195,36 @@ describe('flags of another service', { timeout: 120_000 }, () => {
     await table.getByRole('link', { name: 'moved' }).click()
     await page.getByRole('heading', { name: 'moved' }).waitFor()
   })
+
+  it('go into a new environment set, each environment into its own project', async () => {
+    const page = await visit.signedIn(inProject('/import'))
+    const choose = async (name: string, content: string) => {
+      const buffer = Buffer.from(content)
+      await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'application/json', buffer })
+      await page.getByText(name).waitFor()
+      await page.getByRole('button', { name: 'Review import' }).click()
+    }
+    await choose('broken.json', '{\n  "items": [,]')
+    await page.getByRole('alert').getByText('line 2, column').waitFor()
+
+    const state = { on: true, salt: 's', offVariation: 1, fallthrough: { variation: 0 } }
+    const variations = [{ value: true }, { value: false }]
+    const item = { key: 'everywhere', name: '', variations, environments: { staging: state, production: state } }
+    await choose('export.json', JSON.stringify({ items: [item] }))
+    await page.getByLabel('Import into').selectOption('new')
+    await page.getByLabel('Name of the environment set').fill('Elsewhere')
+    await page.getByRole('checkbox', { name: 'staging' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Review import' }).click()
+    const table = page.getByRole('table', { name: 'Flags and segments of the file' })
+    await table.getByText('everywhere').waitFor()
+    await page.getByRole('region', { name: 'Results' }).getByText('Exact 1').waitFor()
+    await page.getByLabel('Environment', { exact: true }).selectOption({ label: 'production (new project)' })
+    await table.getByText('everywhere').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('2 created, 0 updated.').waitFor()
+    await table.getByRole('link', { name: 'everywhere' }).click()
+    await page.getByRole('heading', { name: 'everywhere' }).waitFor()
+  })
 })

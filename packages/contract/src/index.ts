@@ -59,6 +59,7 @@ export type {
 } from './change-control/approvals.ts'
 export {
   type EnvironmentSet,
+  environmentNameCharactersMax,
   environmentsMax,
   type FlagAcrossEnvironments,
   type PromotionPlan,

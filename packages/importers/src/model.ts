@@ -55,6 +55,8 @@ export interface ImportedFlag {
   /** Halyard's own fields that the source may set. */
   readonly ensureExperienceContinuity?: boolean
   readonly bucketingIdentifier?: 'distinct_id' | 'device_id' | null
+  /** JSON Schema of its payloads. Absent: what is stored here stays. */
+  readonly payloadSchema?: Readonly<Record<string, unknown>>
 }
 
 export interface ImportedCohort {

@@ -94,6 +94,11 @@ export interface ReadLimits {
   readonly statementMillisecondsMax?: number
 }
 
+export interface TransactionHints {
+  /** It writes thousands of rows: on SQLite it shares its commit with no other. */
+  readonly isLarge?: boolean
+}
+
 export interface Database {
   /**
    * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must have no effects
@@ -101,7 +106,7 @@ export interface Database {
    * fails right after the commit are they applied by the next poll. Raises `unavailable` when the database is. Must not be awaited by a
    * listener of the change feed.
    */
-  transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Stores) => Promise<T>, hints?: TransactionHints): Promise<T>
   /** Several reads of one snapshot. */
   read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
   /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */

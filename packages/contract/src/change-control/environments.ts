@@ -7,6 +7,7 @@ import { inOrganization, route } from '../route.ts'
 import { IdParam, Instant, Nullable, OrganizationParams } from '../schema.ts'
 
 export const environmentsMax = 10
+export const environmentNameCharactersMax = 100
 /** Maximum number of flags that are promoted at once. */
 export const promotedFlagsMax = 100
 
@@ -35,7 +36,12 @@ export type EnvironmentSet = Static<typeof EnvironmentSet>
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name.', examples: ['Shop'] })
 const EnvironmentInput = Type.Object({
   project: Type.Optional(Type.Integer({ description: 'Id of a project; absent creates one.' })),
-  name: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the environment.', examples: ['staging'] }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: environmentNameCharactersMax,
+    description: 'Name of the environment.',
+    examples: ['staging'],
+  }),
   is_production: Type.Optional(Type.Boolean({ description: 'Whether new flags arrive here switched off.' })),
 })
 const Environments = Type.Array(EnvironmentInput, {

@@ -12,6 +12,7 @@ import {
   OrganizationParams,
   ProjectParams,
 } from '../schema.ts'
+import { environmentNameCharactersMax } from './environments.ts'
 
 /** Maximum number of projects into which a file is imported at once. */
 export const importTargetsMax = 10
@@ -57,9 +58,14 @@ const count = (description: string) => Type.Integer({ minimum: 0, description, e
 
 const ImportTarget = Type.Object(
   {
-    project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
+    project: Nullable(
+      Type.Integer({ description: 'Id of the project; null until the import has created it.', examples: [1] }),
+    ),
     environment: Nullable(
       Type.String({ description: 'Environment of the file; null when it has only one.', examples: ['production'] }),
+    ),
+    name: Nullable(
+      Type.String({ description: 'Environment in the set, when the import is into one.', examples: ['production'] }),
     ),
     exact: count('Items that have the same value for everyone.'),
     approximate: count('Items with differences that their reasons name.'),
@@ -77,6 +83,9 @@ export const ImportPlan = Type.Object(
     id: Type.Integer({ description: 'Unique id of the import.', examples: [1] }),
     source: Source,
     targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
+    new_environment_set: Nullable(
+      Type.String({ description: 'Name of the environment set that the import creates.', examples: ['Shop'] }),
+    ),
     created_by: UserBasic,
     created_at: Instant('When the file was read.'),
     expires_at: Instant('When the plan is deleted. What was imported stays.'),
@@ -94,7 +103,10 @@ const Reason = Type.Object({
 export const ImportItem = Type.Object(
   {
     position: Type.Integer({ description: 'Position in the plan.', examples: [0] }),
-    project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
+    target: Type.Integer({ description: 'Index in `targets` of the import.', examples: [0] }),
+    project: Nullable(
+      Type.Integer({ description: 'Id of the project; null until the import has created it.', examples: [1] }),
+    ),
     kind: Type.String({ enum: ['flag', 'segment'], description: 'What it is in the file.' }),
     source_key: Type.String({ description: 'The key in the file.', examples: ['new-checkout'] }),
     status: Type.String({
@@ -119,15 +131,29 @@ const Mapping = Type.Object({
   environment: Type.Optional(
     Nullable(Type.String({ maxLength: 200, description: 'Environment of the file.', examples: ['production'] })),
   ),
-  project: Type.Integer({ description: 'Id of the project to import it into.', examples: [1] }),
+  project: Type.Optional(Type.Integer({ description: 'Id of the project to import it into.', examples: [1] })),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: environmentNameCharactersMax,
+      description: 'Instead of `project`: an environment of the set, or of the new set.',
+      examples: ['production'],
+    }),
+  ),
+  content: Type.Optional(
+    FreeValueInput(64 * mebibyte, 'A file of its own, for services that write one for each environment.', {
+      flags: {},
+    }),
+  ),
 })
 
 const NewImport = Type.Object({
   source: ImportSourceInput,
-  content: FreeValueInput(
-    64 * mebibyte,
-    'The file: its text, or the JSON in it. The limit is that of request bodies.',
-    { flags: {}, segments: {} },
+  content: Type.Optional(
+    FreeValueInput(64 * mebibyte, 'The file: its text, or the JSON in it. The limit is that of request bodies.', {
+      flags: {},
+      segments: {},
+    }),
   ),
   mapping: Type.Optional(
     Type.Array(Mapping, {
@@ -138,8 +164,17 @@ const NewImport = Type.Object({
   ),
   environment_set: Type.Optional(
     Type.Integer({
-      description: 'Instead of `mapping`: a set whose environments have the names of those in the file.',
+      description: 'A set to import into. Without `mapping`, environments with the same names belong together.',
       examples: [1],
+    }),
+  ),
+  new_environment_set: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Name of a set that the import creates, with a project for each environment of the file or of `mapping` (admin).',
+      examples: ['Shop'],
     }),
   ),
   client_language: Type.Optional(
@@ -226,6 +261,7 @@ export const importRoutes = {
       ...pageQuery,
       status: Type.Optional(Type.String({ description: 'Only `exact`, `approximate` or `refused` items.' })),
       project: Type.Optional(Type.Integer({ description: 'Only items of this project.' })),
+      target: Type.Optional(Type.Integer({ description: 'Only items of the target with this index.' })),
       search: Type.Optional(Type.String({ description: 'Part of the key in the file.' })),
     }),
     responses: { 200: Page(ImportItem) },
@@ -235,7 +271,7 @@ export const importRoutes = {
     path: `${imports}/:import_id/apply`,
     tag,
     operationId: 'applyImport',
-    summary: 'Import into each project, all or nothing',
+    summary: 'Import into all projects, all or nothing',
     description:
       'Creates what is new and updates what has changed at the source; what was changed here stays unless `overwrite` is true. Refused items are left out. Returns 409 when something has changed since the plan, and when the project needs approval. With `Accept: application/x-ndjson` the steps are streamed.',
     access: inOrganization('feature_flag:write'),

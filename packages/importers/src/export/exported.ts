@@ -17,6 +17,7 @@ export interface ExportedFlag {
   readonly tags: readonly unknown[]
   readonly ensureExperienceContinuity: boolean
   readonly bucketingIdentifier: 'distinct_id' | 'device_id' | null
+  readonly payloadSchema?: Readonly<Record<string, unknown>>
 }
 
 export interface ExportedCohort {

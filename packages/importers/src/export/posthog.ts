@@ -55,6 +55,8 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
       tags: flag.tags,
       ensure_experience_continuity: flag.ensureExperienceContinuity,
       bucketing_identifier: flag.bucketingIdentifier,
+      // PostHog ignores it; another Halyard reads it.
+      ...(flag.payloadSchema && { payload_schema: flag.payloadSchema }),
     }
   }
   // A refused flag takes those with it that depend on it.

@@ -127,6 +127,8 @@ function convertFlag(value: JsonRecord, sourceId: string, path: string, context:
     archived: value.archived === true,
     ensureExperienceContinuity: value.ensure_experience_continuity === true,
     bucketingIdentifier: value.bucketing_identifier === 'device_id' ? 'device_id' : null,
+    // Only files of `export-to posthog` have one.
+    ...(isRecord(value.payload_schema) && { payloadSchema: value.payload_schema }),
   }
 }
 

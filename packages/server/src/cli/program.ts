@@ -279,11 +279,20 @@ function addMigrationCommands(program: Command): void {
   onServer(program.command('import-from'))
     .description('import the flags and segments of another service; everyone keeps their variant')
     .addArgument(new Argument('<source>', 'service that wrote the file').choices(importSources))
-    .option('--file <file>', 'file with the definitions; - is standard input')
+    .option(
+      '--file <file>',
+      'file with the definitions, - is standard input; <environment>=<file> for one of a set; repeatable',
+      collectFirst,
+    )
     .option('--url <url>', 'where the service responds with them')
     .option('--token-env <name>', 'environment variable with the API token of the service, for --url')
-    .option('--environment <name>', 'environment of the file; needed when it has several')
+    .option(
+      '--environment <name>',
+      'environment of the file; <name>=<environment of the set>, or <name>=<project id> without one; repeatable',
+      collectFirst,
+    )
     .option('--environment-set <id>', 'import each environment into the project with its name', wholeNumber(1, 2 ** 31))
+    .option('--new-environment-set <name>', 'create a set with a project for each environment (admin)')
     .addOption(
       new Option('--client-language <language>', 'how the SDKs in use hash text that is not ASCII').choices([
         'node',
@@ -320,6 +329,8 @@ const withServer = (command: Command): Command =>
     .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
 
 const collect = (value: string, values: readonly string[]): string[] => [...values, value]
+/** Undefined stays undefined when the option is absent. */
+const collectFirst = (value: string, values: readonly string[] | undefined): string[] => [...(values ?? []), value]
 
 const wholeNumber =
   (min: number, max: number) =>

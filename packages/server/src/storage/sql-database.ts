@@ -3,7 +3,7 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import { retryDelay } from '../concurrency/retry-delay.ts'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
-import { type ReadLimits, StaleWrite } from '../stores.ts'
+import { type ReadLimits, StaleWrite, type TransactionHints } from '../stores.ts'
 import { appendChanges } from './changes/change-log.sql.ts'
 import type { NewChange } from './changes/changes.ts'
 import { databaseProblem, isNameLost, isRaceLost, outageKind } from './driver-error.ts'
@@ -56,7 +56,10 @@ export function createSqlDatabase<Stores>(
     message: 'Too many changes are waiting for the database; nothing was changed. Try again.',
   })
 
-  async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
+  async function attempt<T>(
+    work: (stores: Stores) => Promise<T>,
+    isLarge: boolean,
+  ): Promise<{ result: T; hasChanges: boolean }> {
     const start = performance.now()
     for (let n = 1; ; n++) {
       let isCommitting = false
@@ -67,7 +70,8 @@ export function createSqlDatabase<Stores>(
         afterCommit: doing => whenCommitted.push(doing),
       }
       try {
-        const result = await kysely.transaction().execute(async tx => {
+        const transaction = isLarge ? kysely.transaction().setAccessMode('read write') : kysely.transaction()
+        const result = await transaction.execute(async tx => {
           const done = await work(storesOn(tx, end))
           await appendChanges(tx, changes)
           isCommitting = true
@@ -89,8 +93,8 @@ export function createSqlDatabase<Stores>(
   }
 
   return {
-    async transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-      const { result, hasChanges } = await writers.run(() => attempt(work))
+    async transaction<T>(work: (stores: Stores) => Promise<T>, { isLarge = false }: TransactionHints = {}): Promise<T> {
+      const { result, hasChanges } = await writers.run(() => attempt(work, isLarge))
       // Committed: nothing can fail any more. A feed that cannot read now reads at its next poll.
       if (hasChanges) await announce().catch(() => health.changesDelayed())
       return result

@@ -8,6 +8,7 @@ export interface OpenedRequest {
 }
 
 interface OpenedRequests {
+  readonly environments?: readonly string[]
   readonly change_request?: OpenedRequest
   readonly change_requests?: readonly number[]
 }
@@ -23,6 +24,9 @@ export class ApiProblem extends Error {
   /** The same for several changes. */
   readonly changeRequestIds: readonly number[]
 
+  /** The environments of an imported file, when one has to be chosen. */
+  readonly environments: readonly string[]
+
   constructor(status: number, body: Partial<ProblemBody> & OpenedRequests) {
     super(body.detail ?? `The server responded with status ${status}.`)
     this.status = status
@@ -30,6 +34,7 @@ export class ApiProblem extends Error {
     this.field = body.attr ?? null
     this.changeRequest = body.change_request
     this.changeRequestIds = body.change_requests ?? []
+    this.environments = body.environments ?? []
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ImportItem, type ImportPlan, routes } from '@halyard/contract'
-import { Badge, NativeSelect, Stack, Text } from '@mantine/core'
+import { Badge, ColorSwatch, Group, NativeSelect, Progress, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -18,23 +18,31 @@ const colors: Readonly<Record<Status, string>> = { exact: 'green', approximate: 
 
 interface Props {
   organizationId: string
-  projectId: string
+  /** Undefined until the project is created. */
+  projectId: string | undefined
   planId: number
+  /** Index of the target in the plan. */
+  target: number
   counts: ImportPlan['targets'][number]
 }
 
 /** The flags and segments of a file, with what importing them means. */
-export function ImportItems({ organizationId, projectId, planId, counts }: Props) {
+export function ImportItems({ organizationId, projectId, planId, target, counts }: Props) {
   const t = useMessages()
   const call = useCall()
   const [status, setStatus] = useState('')
   const [offset, setOffset] = useState(0)
   const items = useQuery({
-    queryKey: ['import-items', planId, status, offset],
+    queryKey: ['import-items', planId, target, status, offset],
     queryFn: ({ signal }) =>
       call(routes.imports.items, {
         params: { parent_lookup_organization_id: organizationId, import_id: String(planId) },
-        query: { ...(status !== '' && { status }), limit: String(pageSize), offset: String(offset) },
+        query: {
+          target: String(target),
+          ...(status !== '' && { status }),
+          limit: String(pageSize),
+          offset: String(offset),
+        },
         signal,
       }),
     placeholderData: keepPreviousData,
@@ -42,6 +50,7 @@ export function ImportItems({ organizationId, projectId, planId, counts }: Props
   const total = counts.exact + counts.approximate + counts.refused
   return (
     <Stack>
+      <ResultBar counts={counts} />
       <NativeSelect
         label={t.imports.filter}
         maw={280}
@@ -74,7 +83,36 @@ export function ImportItems({ organizationId, projectId, planId, counts }: Props
   )
 }
 
-function ItemTable({ items, projectId }: { items: readonly ImportItem[]; projectId: string }) {
+/** How much of the file is exact, approximate and refused. */
+function ResultBar({ counts }: { counts: ImportPlan['targets'][number] }) {
+  const t = useMessages()
+  const total = counts.exact + counts.approximate + counts.refused
+  if (total === 0) return null
+  return (
+    <Stack gap={4} component="section" aria-label={t.imports.results}>
+      <Progress.Root size="lg" aria-hidden>
+        {statuses.map(name => (
+          <Progress.Section key={name} value={(counts[name] / total) * 100} color={colors[name]} />
+        ))}
+      </Progress.Root>
+      <Group gap="md">
+        {statuses.map(name => (
+          <Group key={name} gap={6}>
+            <ColorSwatch
+              size={10}
+              withShadow={false}
+              color={`var(--mantine-color-${colors[name]}-filled)`}
+              aria-hidden
+            />
+            <Text size="sm">{t.imports.statusCount(t.imports.statuses[name], counts[name])}</Text>
+          </Group>
+        ))}
+      </Group>
+    </Stack>
+  )
+}
+
+function ItemTable({ items, projectId }: { items: readonly ImportItem[]; projectId: string | undefined }) {
   const t = useMessages()
   const stateOf = ({ outcome, drift, status }: ImportItem): string => {
     if (status === 'refused') return '–'
@@ -120,9 +158,9 @@ function ItemLink({
   projectId,
 }: {
   item: ImportItem
-  projectId: string
+  projectId: string | undefined
 }) {
-  if (outcome === null || outcome === 'skipped') return key
+  if (projectId === undefined || outcome === null || outcome === 'skipped') return key
   if (flag !== null) {
     return (
       <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: String(flag) }}>

@@ -1,16 +1,17 @@
 import { type ImportPlan, importSourceNames, routes } from '@halyard/contract'
-import { Alert, Button, Checkbox, FileButton, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Alert, Button, Checkbox, FileButton, Group, NativeSelect, Progress, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { isProblem } from '../api/problem.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useProgress } from '../plugins/install/use-install-progress.ts'
-import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
-import { TextField } from '../ui/form/text-field.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { CertificateList } from './certificate-list.tsx'
+import { ChooseEnvironments } from './choose-environments.tsx'
+import { bodyOf, type EnvironmentChoice, isComplete } from './environment-choice.ts'
 import { ImportItems } from './import-items.tsx'
 
 const sourceTitles: Readonly<Record<(typeof importSourceNames)[number], string>> = {
@@ -39,7 +40,6 @@ export function ImportPage() {
             key={plan.id}
             plan={plan}
             organizationId={project.organization}
-            projectId={projectId}
             onRestart={() => setPlan(undefined)}
           />
         ) : (
@@ -60,29 +60,35 @@ interface ChooseFileProps {
 
 function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
   const t = useMessages()
-  const call = useCall()
   const [source, setSource] = useState<(typeof importSourceNames)[number]>('launchdarkly')
-  const [environment, setEnvironment] = useState('')
   const [file, setFile] = useState<File | null>(null)
-  const planning = useMutation({
-    mutationFn: async (chosen: File) =>
-      call(routes.imports.create, {
-        params: { parent_lookup_organization_id: organizationId },
-        body: {
-          source,
-          content: await chosen.text(),
-          mapping: [{ project: Number(projectId), environment: environment.trim() || null }],
-        },
-      }),
-    onSuccess: onPlan,
-  })
+  /** Set when the file has several environments. */
+  const [choice, setChoice] = useState<EnvironmentChoice>()
+  const planning = useProgress(routes.imports.create, onPlan)
+  const found = isProblem(planning.error) ? planning.error.environments : []
+  const project = { id: Number(projectId), organization: organizationId }
+  const start = async (chosen: File) => {
+    const where = choice ? bodyOf(choice, project.id) : { mapping: [{ project: project.id }] }
+    planning.start({
+      params: { parent_lookup_organization_id: organizationId },
+      body: { source, content: await chosen.text(), ...where },
+    })
+  }
+  const choose = (chosen: File | null) => {
+    setFile(chosen)
+    setChoice(undefined)
+    planning.reset()
+  }
   return (
     <Stack maw={560}>
-      <ProblemAlert error={planning.error} />
+      {found.length === 0 && <ProblemAlert error={planning.error} />}
       <NativeSelect
         label={t.imports.source}
         value={source}
-        onChange={event => setSource(event.currentTarget.value as typeof source)}
+        onChange={event => {
+          setSource(event.currentTarget.value as typeof source)
+          choose(file)
+        }}
         data={importSourceNames.map(name => ({ value: name, label: sourceTitles[name] }))}
       />
       <Group
@@ -93,13 +99,13 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
         onDragOver={event => event.preventDefault()}
         onDrop={event => {
           event.preventDefault()
-          setFile(event.dataTransfer.files[0] ?? null)
+          choose(event.dataTransfer.files[0] ?? null)
         }}
       >
         <FileButton
           accept=".json,application/json"
           inputProps={{ 'aria-label': t.imports.chooseFile }}
-          onChange={setFile}
+          onChange={choose}
         >
           {props => (
             <Button variant="default" {...props}>
@@ -109,17 +115,38 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
         </FileButton>
         <Text size="sm">{file ? file.name : t.imports.drop}</Text>
       </Group>
-      <TextField
-        label={t.imports.environment}
-        description={t.imports.environmentHint}
-        value={environment}
-        onChange={event => setEnvironment(event.currentTarget.value)}
-      />
+      {(choice || found.length > 0) && (
+        <ChooseEnvironments
+          project={project}
+          environments={choice?.found ?? found}
+          choice={choice}
+          onChange={setChoice}
+        />
+      )}
       <Group>
-        <Button disabled={!file} loading={planning.isPending} onClick={() => file && planning.mutate(file)}>
+        <Button
+          disabled={!file || (found.length > 0 && !isComplete(choice))}
+          loading={planning.isRunning}
+          onClick={() => file && start(file)}
+        >
           {t.imports.plan}
         </Button>
+        {planning.isRunning && <Step steps={planning.steps} />}
       </Group>
+    </Stack>
+  )
+}
+
+/** The last step, with a bar when it counts. */
+function Step({ steps }: { steps: readonly string[] }) {
+  const step = steps.at(-1) ?? ''
+  const [, done, total] = /(\d+) of (\d+)/.exec(step) ?? []
+  return (
+    <Stack gap={4} miw={220}>
+      <Text size="sm" role="status">
+        {step}
+      </Text>
+      {total !== undefined && <Progress value={(Number(done) / Math.max(1, Number(total))) * 100} aria-hidden />}
     </Stack>
   )
 }
@@ -127,11 +154,10 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
 interface ReviewProps {
   plan: ImportPlan
   organizationId: string
-  projectId: string
   onRestart: () => void
 }
 
-function Review({ plan, organizationId, projectId, onRestart }: ReviewProps) {
+function Review({ plan, organizationId, onRestart }: ReviewProps) {
   const t = useMessages()
   const queries = useQueryClient()
   const [isOnlyExact, setIsOnlyExact] = useState(false)
@@ -143,13 +169,17 @@ function Review({ plan, organizationId, projectId, onRestart }: ReviewProps) {
   })
   const params = { parent_lookup_organization_id: organizationId, import_id: String(plan.id) }
   const body = { only: isOnlyExact ? ('exact' as const) : ('all' as const), overwrite: isOverwriting }
-  const [target] = (applied ?? plan).targets
+  const [index, setIndex] = useState(0)
+  const { targets } = applied ?? plan
+  const target = targets[index]
+  const sum = (count: 'created' | 'updated') => targets.reduce((total, each) => total + each[count], 0)
+  const shownProject = target?.project === null || target === undefined ? undefined : String(target.project)
   return (
     <Stack>
       <ProblemAlert error={work.error} />
-      {applied && target ? (
+      {applied ? (
         <Alert color="green" title={t.imports.doneTitle} role="status">
-          {t.imports.done(target.created, target.updated)}
+          {t.imports.done(sum('created'), sum('updated'))}
         </Alert>
       ) : (
         <Group>
@@ -166,11 +196,7 @@ function Review({ plan, organizationId, projectId, onRestart }: ReviewProps) {
           <Button loading={work.isRunning} onClick={() => work.start({ params, body })}>
             {t.imports.apply}
           </Button>
-          {work.isRunning && (
-            <Text size="sm" role="status">
-              {work.steps.at(-1)}
-            </Text>
-          )}
+          {work.isRunning && <Step steps={work.steps} />}
         </Group>
       )}
       <Group>
@@ -178,7 +204,28 @@ function Review({ plan, organizationId, projectId, onRestart }: ReviewProps) {
           {t.imports.again}
         </Button>
       </Group>
-      {target && <ImportItems organizationId={organizationId} projectId={projectId} planId={plan.id} counts={target} />}
+      {targets.length > 1 && (
+        <NativeSelect
+          label={t.imports.target}
+          maw={280}
+          value={String(index)}
+          onChange={event => setIndex(Number(event.currentTarget.value))}
+          data={targets.map(({ name, environment, project }, value) => ({
+            value: String(value),
+            label: project === null ? t.imports.newProject(name ?? '') : (name ?? environment ?? String(project)),
+          }))}
+        />
+      )}
+      {target && (
+        <ImportItems
+          key={index}
+          organizationId={organizationId}
+          projectId={shownProject}
+          planId={plan.id}
+          target={index}
+          counts={target}
+        />
+      )}
     </Stack>
   )
 }

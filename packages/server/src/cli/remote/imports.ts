@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { ImportCertificate, ImportItem, ImportPlan } from '@halyard/contract'
 import type { ImportOptions, ImportSource } from '@halyard/importers'
 import { readConfig } from '../../config.ts'
@@ -10,14 +10,17 @@ import { CommandError, UsageError } from '../usage.ts'
 import { type Api, type RemoteOptions, withApi } from './api.ts'
 
 export interface ImportFromOptions {
-  readonly file?: string
+  /** `<file>`, or `<environment>=<file>`. */
+  readonly file?: readonly string[]
   /** Where the service responds with its definitions. */
   readonly url?: string
   /** The environment variable with the service's API token. */
   readonly tokenEnv?: string
-  readonly environment?: string
+  /** `<environment of the file>`, or `<environment of the file>=<where to>`. */
+  readonly environment?: readonly string[]
   readonly project: string
   readonly environmentSet?: number
+  readonly newEnvironmentSet?: string
   readonly clientLanguage?: string
   readonly flagdVersion?: string
   readonly includeArchived?: boolean
@@ -43,29 +46,30 @@ const remote = ({ server, key, emergency }: ImportFromOptions): RemoteOptions =>
 
 /** `halyard import-from <source>`: plans the import and applies it, unless it is a dry run or a proof fails. */
 export async function importFrom(source: ImportSource, options: ImportFromOptions): Promise<void> {
-  const content = await readSource(source, options)
-  const certificate = options.prove ? await prove(source, content, options) : undefined
+  const files = await readSource(source, options)
+  const certificate = options.prove ? await prove(source, files, options) : undefined
   const isDisproved = certificate !== undefined && certificate.differing > 0
   const isDryRun = options.dryRun === true
   await withApi(remote(options), async api => {
     const { id: project, organization } = await api('GET', `/api/projects/${encodeURIComponent(options.project)}/`)
     const imports = `/api/organizations/${organization}/imports/`
-    const target = { project, environment: options.environment ?? null }
-    const plan: ImportPlan = await api('POST', imports, {
+    const body = {
       source,
-      content,
-      ...(options.environmentSet === undefined ? { mapping: [target] } : { environment_set: options.environmentSet }),
+      ...mappingOf(options, files, project),
+      ...(options.environmentSet !== undefined && { environment_set: options.environmentSet }),
+      ...(options.newEnvironmentSet !== undefined && { new_environment_set: options.newEnvironmentSet }),
       ...(options.clientLanguage !== undefined && { client_language: options.clientLanguage }),
       ...(options.flagdVersion !== undefined && { flagd_version: options.flagdVersion }),
       ...(options.includeArchived && { include_archived: true }),
-    })
+    }
+    const plan: ImportPlan = await api('POST', imports, body, progress)
     const path = `${imports}${plan.id}/`
-    const body = { only: options.onlyExact ? 'exact' : 'all', overwrite: options.overwrite === true }
+    const choice = { only: options.onlyExact ? 'exact' : 'all', overwrite: options.overwrite === true }
     if (certificate && !isDryRun) {
       await api('POST', `/api/projects/${project}/import_certificates/`, { import: plan.id, certificate })
     }
     const isApplied = !isDryRun && !isDisproved
-    const done = isApplied ? ((await api('POST', `${path}apply/`, body, progress)) as ImportPlan) : plan
+    const done = isApplied ? ((await api('POST', `${path}apply/`, choice, progress)) as ImportPlan) : plan
     const items = await readItems(api, path)
     if (isDryRun) await api('DELETE', path)
     if (options.json) printJson({ ...done, dry_run: isDryRun, ...(certificate && { certificate }), items })
@@ -75,16 +79,22 @@ export async function importFrom(source: ImportSource, options: ImportFromOption
 }
 
 /** Compares with the service's SDK, prints what that has shown and writes the certificate. */
-async function prove(source: ImportSource, content: string, options: ImportFromOptions): Promise<ImportCertificate> {
-  if (options.environmentSet !== undefined) {
-    throw new UsageError('--prove compares one environment: use --environment instead of --environment-set.')
+async function prove(
+  source: ImportSource,
+  [file, ...others]: readonly SourceFile[],
+  options: ImportFromOptions,
+): Promise<ImportCertificate> {
+  const { environment: [given, ...further] = [], environmentSet, newEnvironmentSet } = options
+  const isSet = environmentSet !== undefined || newEnvironmentSet !== undefined
+  if (isSet || others.length + further.length > 0) {
+    throw new UsageError('--prove compares one environment: use one --environment and no environment set.')
   }
-  const certificate = await proveFile(source, content, {
+  const certificate = await proveFile(source, file!.text, {
     sdkFrom: options.sdkFrom ?? '.',
     pairs: options.pairs ?? 200_000,
     ...(options.seed !== undefined && { seed: options.seed }),
     importOptions: {
-      environment: options.environment,
+      environment: given === undefined ? undefined : splitMapping(given).from,
       clientLanguage: options.clientLanguage as ImportOptions['clientLanguage'],
       flagdVersion: options.flagdVersion,
       includeArchived: options.includeArchived,
@@ -93,6 +103,47 @@ async function prove(source: ImportSource, content: string, options: ImportFromO
   if (options.certificate !== undefined) writeCertificate(options.certificate, certificate)
   if (!options.json) describeCertificate(certificate)
   return certificate
+}
+
+interface SourceFile {
+  /** The environment that was named before the file. */
+  readonly name: string | undefined
+  readonly text: string
+}
+
+/** What goes where: `content` and `mapping` of the request. */
+function mappingOf(
+  { environment: given = [], environmentSet, newEnvironmentSet }: ImportFromOptions,
+  files: readonly SourceFile[],
+  project: number,
+): object {
+  const isSet = environmentSet !== undefined || newEnvironmentSet !== undefined
+  const [first] = files
+  if (files.length > 1 || first?.name !== undefined) {
+    if (!isSet) throw new UsageError('--file <environment>=<file> needs --environment-set or --new-environment-set.')
+    return { mapping: files.map(({ name, text }) => ({ name: name ?? '', content: text })) }
+  }
+  const environments = given.map(splitMapping)
+  const content = first?.text
+  if (isSet) {
+    const mapping = environments.map(({ from, to }) => ({ environment: from, name: to ?? from }))
+    return { content, ...(mapping.length > 0 && { mapping }) }
+  }
+  if (environments.length === 0) return { content, mapping: [{ project, environment: null }] }
+  const mapping = environments.map(({ from, to }) => ({
+    environment: from,
+    project: to === undefined ? project : Number(to),
+  }))
+  if (mapping.some(entry => !Number.isInteger(entry.project))) {
+    throw new UsageError('--environment <name>=<environment> needs --environment-set or --new-environment-set.')
+  }
+  return { content, mapping }
+}
+
+/** `production=live` */
+function splitMapping(given: string): { readonly from: string; readonly to: string | undefined } {
+  const [from = '', ...rest] = given.split('=')
+  return { from, to: rest.length === 0 ? undefined : rest.join('=') }
 }
 
 async function readItems(api: Api, path: string): Promise<ImportItem[]> {
@@ -106,15 +157,20 @@ async function readItems(api: Api, path: string): Promise<ImportItem[]> {
 
 /** What is exact needs no line of its own. */
 function describe({ targets }: ImportPlan, items: readonly ImportItem[], isDryRun: boolean): void {
-  for (const { status, drift, kind, source_key, reasons } of items) {
+  const placeOf = (target: number): string => {
+    const { name, environment } = targets[target] ?? {}
+    return targets.length > 1 ? ` in ${name ?? environment ?? ''}` : ''
+  }
+  for (const { status, drift, kind, source_key, reasons, target } of items) {
     if (status === 'exact' && drift !== 'changed_here' && drift !== 'changed_both' && drift !== 'exists_here') continue
-    console.log(`${status}  ${kind} ${source_key}${drift === 'new' ? '' : `  (${drift})`}`)
+    console.log(`${status}  ${kind} ${source_key}${placeOf(target)}${drift === 'new' ? '' : `  (${drift})`}`)
     for (const { message, path } of reasons) console.log(`  ${message} (${path})`)
   }
   for (const target of targets) {
-    const { project, environment, exact, approximate, refused } = target
+    const { project, name, environment, exact, approximate, refused } = target
     const from = environment === null ? '' : ` from ${environment}`
-    console.log(`Project ${project}${from}: ${exact} exact, ${approximate} approximate, ${refused} refused.`)
+    const into = project === null ? `New project for ${name}` : `Project ${project}`
+    console.log(`${into}${from}: ${exact} exact, ${approximate} approximate, ${refused} refused.`)
     const { created, updated, unchanged, skipped } = target
     if (!isDryRun)
       console.log(`${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} left as they are.`)
@@ -126,14 +182,20 @@ function describe({ targets }: ImportPlan, items: readonly ImportItem[], isDryRu
 const bytesMax = 64 * 1024 * 1024
 const secondsMax = 60
 
-/** The text of the file. */
-async function readSource(source: string, { file, url, tokenEnv }: ImportFromOptions): Promise<string> {
+async function readSource(source: string, { file, url, tokenEnv }: ImportFromOptions): Promise<SourceFile[]> {
   if ((file === undefined) === (url === undefined)) throw new UsageError('Use either --file or --url.')
-  if (file !== undefined) return readFile(file)
+  if (file !== undefined) return file.map(readNamedFile)
   const token = tokenEnv === undefined ? undefined : process.env[tokenEnv]
   if (tokenEnv !== undefined && !token)
     throw new UsageError(`The environment variable ${tokenEnv} (--token-env) is empty.`)
-  return download(url!, token === undefined ? {} : { authorization: authorization(source, token) })
+  const headers = token === undefined ? {} : { authorization: authorization(source, token) }
+  return [{ name: undefined, text: await download(url!, headers) }]
+}
+
+/** A file whose own name has an equals sign is read by that name. */
+function readNamedFile(given: string): SourceFile {
+  const [, name, path] = existsSync(given) ? [] : (/^([^=]+)=(.+)$/.exec(given) ?? [])
+  return { name, text: readFile(path ?? given) }
 }
 
 function readFile(file: string): string {

@@ -1,6 +1,6 @@
 import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Database, Stores, TransactionHints } from '../../stores.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
 import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'
 import { ApprovalRequired } from './authorize-write.ts'
@@ -15,7 +15,11 @@ export interface GatedWrites {
    * Runs a transaction that writes flags or cohorts. When one of them needs approval, nothing is written, a change request is opened and
    * `approval_required` is raised with it.
    */
-  save<T>(by: WriteRequest, work: (tx: Stores, permit: DirectPermit) => Promise<T>): Promise<T>
+  save<T>(
+    by: WriteRequest,
+    work: (tx: Stores, permit: DirectPermit) => Promise<T>,
+    hints?: TransactionHints,
+  ): Promise<T>
   /** Runs a transaction that applies an approved change request. */
   apply<T>(
     transaction: Database['transaction'],
@@ -89,13 +93,13 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
   }
 
   return {
-    async save({ actor, headers }, work) {
+    async save({ actor, headers }, work, hints) {
       const emergency = readEmergency(actor, headers['x-halyard-emergency'])
       const note = readNote(headers['x-halyard-note'])
       const requester = requesterOf(actor)
       try {
         return await run(
-          database.transaction,
+          running => database.transaction(running, hints),
           checks => ({ kind: 'direct', requester, emergency, note, ...checks }),
           work,
         )

@@ -97,6 +97,20 @@ onEachDatabase('environments', dialect => {
     expect((await e.plan(['new'])).items).toMatchObject([{ action: 'none', changes: [] }])
   })
 
+  it('receive the value type and the payload schema with the payloads', async () => {
+    const e = await shop('Typed')
+    const variants = [{ key: 'low', rollout_percentage: 100 }]
+    const filters = { groups: [group(100)], multivariate: { variants }, payloads: { low: '5' }, return_type: 'number' }
+    const flag = await e.make(e.development, { key: 'limit', filters })
+    const schema = { type: 'number', minimum: 1 }
+    await s.put(`${e.flagsOf(e.development)}${flag.id}/payload_schema/`, { schema })
+    await e.promote(['limit'], (await e.plan(['limit'])).hash)
+    const promoted = await e.find(e.production, 'limit')
+    expect(promoted.filters).toMatchObject({ payloads: { low: '5' }, return_type: 'number' })
+    const { body } = await s.get(`${e.flagsOf(e.production)}${promoted.id}/payload_schema/`)
+    expect(body.schema).toEqual(schema)
+  })
+
   it('take the chosen parts only', async () => {
     const e = await shop('Parts')
     const payloads = { true: { color: 'blue' } }

@@ -13,12 +13,15 @@ import type { FlagSave } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
 import { type FlagRecord, recordFlags } from '../flags/record-flag.ts'
 import { changedFlag } from '../flags/update-flag.ts'
-import { payloadMismatch } from '../typed-flags/payload-schema.ts'
+import { type JsonSchema, payloadMismatch } from '../typed-flags/payload-schema.ts'
+import { setPayloadSchema } from '../typed-flags/set-payload-schema.ts'
 
 export interface FlagWrite {
   /** As it was read; undefined for a new flag. */
   readonly stored: Flag | undefined
   readonly patch: FlagPatch & { readonly key: string }
+  /** Absent: the flag keeps its own. */
+  readonly payloadSchema?: JsonSchema
   readonly trigger: Readonly<Record<string, unknown>>
   /** What the filters of the patch were derived from; see `FlagSave`. */
   readonly filtersFrom: string
@@ -39,7 +42,11 @@ export async function saveFlags(
   const proposals = writes.map(write => propose(author, project, write, now))
   const created = proposals.filter(({ stored }) => !stored)
   const updated = proposals.filter(({ stored, record }) => stored && record.changes.length > 0)
-  await checkPayloads(tx, project, updated)
+  await checkPayloads(
+    tx,
+    project,
+    updated.filter(({ payloadSchema }) => !payloadSchema),
+  )
   await tx.flags.checkLimits(project.id, {
     flags: created.length,
     filters: [...created, ...updated].map(({ flag }) => flag.filters),
@@ -66,10 +73,14 @@ export async function saveFlags(
     const { bypassed } = authorizations.get(proposal)!
     if (bypassed) await openReview(tx, project, bypassed, { flagId: id, version }, now)
   }
-  return proposals.map(proposal => saved.get(proposal) ?? proposal.stored!)
+  const results = proposals.map(proposal => saved.get(proposal) ?? proposal.stored!)
+  for (const [index, { payloadSchema }] of proposals.entries()) {
+    if (payloadSchema) await setPayloadSchema(tx, author, project, results[index]!, payloadSchema, now)
+  }
+  return results
 }
 
-interface Proposal {
+interface Proposal extends Pick<FlagWrite, 'payloadSchema'> {
   readonly stored: Flag | undefined
   readonly flag: Omit<Flag, 'id'>
   readonly record: FlagRecord
@@ -79,17 +90,18 @@ interface Proposal {
 function propose(
   author: NonNullable<Author>,
   project: Project,
-  { stored, patch, trigger, filtersFrom }: FlagWrite,
+  { stored, patch, trigger, filtersFrom, payloadSchema }: FlagWrite,
   now: Instant,
 ): Proposal {
+  const declared = payloadSchema && { payloadSchema }
   const content = applyPatch(stored ? contentOf(stored) : newFlagContent(patch.key, now), patch)
   if (!stored) {
     const flag = newFlag(project, author.user, content, now)
-    return { stored, flag, record: { activity: 'created', changes: [], trigger }, filtersFrom }
+    return { stored, flag, record: { activity: 'created', changes: [], trigger }, filtersFrom, ...declared }
   }
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
   const flag = changedFlag(stored, author, content, now)
-  return { stored, flag, record: { activity: 'updated', changes, trigger }, filtersFrom }
+  return { stored, flag, record: { activity: 'updated', changes, trigger }, filtersFrom, ...declared }
 }
 
 const withTrigger = (record: FlagRecord, { trigger }: Authorization): FlagRecord =>

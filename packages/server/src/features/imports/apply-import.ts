@@ -5,12 +5,13 @@ import { Problem } from '../../problem.ts'
 import { remapFilters } from '../../remap-filters.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Stores } from '../../stores.ts'
-import type { Actor, Organization, Project } from '../../tenancy.ts'
+import { type Actor, adminLevel, type Organization, type Project, requireLevel } from '../../tenancy.ts'
 import { ApprovalRequired } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { createCohort } from '../cohorts/create-cohort.ts'
 import { namedPeople } from '../cohorts/members/members.ts'
 import { updateCohort } from '../cohorts/update-cohort.ts'
+import { createSet } from '../environments/save-set.ts'
 import { type FlagWrite, saveFlags } from '../flag-bulk/save-flags.ts'
 import type { FreeObject } from '../flags/flag.ts'
 import type { CurrentState } from './current-state.ts'
@@ -55,12 +56,14 @@ export async function applyImport(
   { plan, targets, head }: PreparedImport,
   { now, permit, report }: { readonly now: Instant; readonly permit: Permit; readonly report: (step: string) => void },
 ): Promise<ImportPlan> {
-  for (const { project } of targets) await tx.projects.holdReferences(project.id)
-  const projectIds = targets.map(({ project }) => project.id)
+  const projectIds = targets.flatMap(({ project }) => project?.id ?? [])
+  for (const projectId of projectIds) await tx.projects.holdReferences(projectId)
   if (await tx.changes.hasChanged(organization.id, projectIds, head)) throw new PreparationOutdated()
+  const created = await createProjects(tx, actor, organization, plan, now)
   const outcomes = new Map<number, Outcome>()
   for (const target of targets) {
-    const { project, current, existingIds } = target
+    const { current, existingIds } = target
+    const project = target.project ?? created.projects.get(target.target)!
     const links: ImportLink[] = []
     const ids = { flagIds: new Map(existingIds.flag), cohortIds: new Map(existingIds.segment) }
     const context: ImportContext = { tx, actor, project, plan, current, now, permit, links, outcomes, ...ids }
@@ -69,18 +72,40 @@ export async function applyImport(
   }
   await tx.imports.saveOutcomes(plan.id, outcomes)
   await tx.imports.setApplied(plan.id, now)
-  return { ...plan, appliedAt: now }
+  return { ...created.plan, appliedAt: now }
+}
+
+/** The environment set of the plan with its projects, by the index of the target. */
+async function createProjects(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  plan: ImportPlan,
+  now: Instant,
+): Promise<{ readonly plan: ImportPlan; readonly projects: ReadonlyMap<number, Project> }> {
+  const projects = new Map<number, Project>()
+  const isNew = plan.newEnvironmentSet !== null && plan.targets.some(({ projectId }) => projectId === null)
+  if (!isNew) return { plan, projects }
+  requireLevel(actor, organization.id, adminLevel, 'create environment sets')
+  const environments = plan.targets.map(({ name }) => ({ name: name!, is_production: /^prod/i.test(name!) }))
+  const set = await createSet(tx, actor, organization, { name: plan.newEnvironmentSet!, environments }, now)
+  for (const [target, { projectId }] of set.environments.entries()) {
+    projects.set(target, (await tx.projects.find(projectId))!)
+  }
+  const targets = plan.targets.map((target, index) => ({ ...target, projectId: projects.get(index)!.id }))
+  if (!(await tx.imports.setTargets(plan, targets))) throw new PreparationOutdated()
+  return { plan: { ...plan, targets }, projects }
 }
 
 async function applyTarget(
-  { project, cohorts, flagBatches, outcomes }: PreparedTarget,
+  { name, cohorts, flagBatches, outcomes }: PreparedTarget,
   context: ImportContext,
   report: (step: string) => void,
 ): Promise<void> {
   for (const [position, outcome] of outcomes) context.outcomes.set(position, outcome)
   for (const item of cohorts) context.outcomes.set(item.position, await applyCohort(item, context))
   const total = flagBatches.reduce((sum, batch) => sum + batch.length, 0)
-  const saved = stepsOf(report, project.name, total, 'saved')
+  const saved = stepsOf(report, name, total, 'saved')
   let count = 0
   for (const batch of flagBatches) {
     for (const part of inParts(batch, flagsAtOnceMax)) {
@@ -97,9 +122,11 @@ async function applyFlags(items: readonly PreparedItem[], context: ImportContext
   const saved = await gated(project, () => saveFlags(tx, actor, project, writes, now, permit))
   for (const [index, { position, kind, sourceId, sourceHash }] of items.entries()) {
     const flag = saved[index]!
+    const { stored, payloadSchema } = writes[index]!
     flagIds.set(sourceId, flag.id)
-    links.push({ kind, sourceId, flagId: flag.id, cohortId: null, sourceHash, targetHash: flagHash(flag) })
-    outcomes.set(position, writes[index]!.stored ? 'updated' : 'created')
+    const targetHash = flagHash(flag, payloadSchema)
+    links.push({ kind, sourceId, flagId: flag.id, cohortId: null, sourceHash, targetHash })
+    outcomes.set(position, stored ? 'updated' : 'created')
   }
 }
 
@@ -118,6 +145,7 @@ function flagWrite(item: PreparedItem, context: ImportContext): FlagWrite {
       ensureExperienceContinuity: flag.ensureExperienceContinuity ?? false,
       bucketingIdentifier: flag.bucketingIdentifier ?? null,
     },
+    ...(flag.payloadSchema && { payloadSchema: flag.payloadSchema }),
     trigger: { imported_from: plan.source, source_id: flag.sourceId },
     filtersFrom: `${plan.source} ${flag.sourceId} ${item.sourceHash}`,
   }

@@ -21,13 +21,15 @@ import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { remapFilters } from '../../remap-filters.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
+import type { FreeObject } from '../flags/flag.ts'
+import { schemaIssue } from '../typed-flags/payload-schema.ts'
 
 const options = { regex: linearRegex }
 
 /** Refuses what could not be saved here: the engine checks every flag and cohort with what it refers to. */
 export async function checkImported(
   imported: ImportedProject,
-  project: Project,
+  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
   onChecked: (count: number) => void = () => {},
 ): Promise<ImportedProject> {
   const check = createChecker(imported, project)
@@ -86,7 +88,7 @@ export interface ImportChecker {
 /** Gives flags and cohorts that have no id the one that the engine needs, for as long as they are checked. */
 export function createChecker(
   { flags, cohorts }: Pick<ImportedProject, 'flags' | 'cohorts'>,
-  project: Project,
+  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
   existing: ExistingDefinitions = nothingExists,
 ): ImportChecker {
   const flagIds = new Map(
@@ -179,7 +181,9 @@ export function createChecker(
       }
       const definition = flagDefinition(flagIds.get(flag.sourceId)!)!
       const [issue] = checkFlag(definition, definitionsFor(definition.filters), options)
-      return issue && { message: issue.message, path: `${path}: ${issue.path}` }
+      if (issue) return { message: issue.message, path: `${path}: ${issue.path}` }
+      const mismatch = flag.payloadSchema && schemaIssue(flag.payloadSchema, definition.filters as FreeObject)
+      return mismatch ? { message: mismatch, path: `${path}: payload_schema` } : undefined
     },
     cohort(cohort) {
       const path = cohort.sourceId

@@ -2,6 +2,7 @@ import type { CohortDefinition } from '@halyard/engine'
 import type { ImportSource } from '@halyard/importers/model'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
+import type { JsonSchema } from '../typed-flags/payload-schema.ts'
 import {
   cohortHash,
   type Definition,
@@ -24,13 +25,35 @@ export interface CurrentState {
 }
 
 export async function readCurrentState(tx: Stores, projectId: number, source: ImportSource): Promise<CurrentState> {
-  const links = new Map(
-    (await tx.imports.listLinks(projectId, source)).map(link => [`${link.kind} ${link.sourceId}`, link]),
-  )
+  const links = await tx.imports.listLinks(projectId, source)
   const flags = await tx.flags.listLive(projectId)
+  const schemas = await readSchemas(tx, projectId, flags.length)
+  return stateOf(links, flags, await tx.cohorts.listDefinitions(projectId), schemas)
+}
+
+/** The payload schema of each flag that has one, by flag id. */
+export async function readSchemas(
+  tx: Stores,
+  projectId: number,
+  flags: number,
+): Promise<ReadonlyMap<number, JsonSchema>> {
+  const { items } = await tx.payloadSchemas.list(projectId, { limit: Math.max(1, flags), offset: 0 })
+  return new Map(items.map(({ flagId, schema }) => [flagId, schema]))
+}
+
+/** Of a project that does not exist yet. */
+export const emptyState = (): CurrentState => stateOf([], [], [], new Map())
+
+function stateOf(
+  linked: readonly ImportLink[],
+  flags: readonly Flag[],
+  definitions: readonly CohortDefinition[],
+  schemas: ReadonlyMap<number, JsonSchema>,
+): CurrentState {
+  const links = new Map(linked.map(link => [`${link.kind} ${link.sourceId}`, link]))
   const flagsById = new Map(flags.map(flag => [flag.id, flag]))
   const flagsByKey = new Map(flags.map(flag => [flag.key, flag]))
-  const cohorts = new Map((await tx.cohorts.listDefinitions(projectId)).map(cohort => [cohort.id, cohort]))
+  const cohorts = new Map(definitions.map(cohort => [cohort.id, cohort]))
   const linkOf = (kind: ImportLink['kind'], sourceId: string) => links.get(`${kind} ${sourceId}`)
 
   return {
@@ -47,12 +70,14 @@ export async function readCurrentState(tx: Stores, projectId: number, source: Im
       if ('flag' in definition) {
         const link = linkOf('flag', definition.flag.sourceId)
         const current = flagsById.get(link?.flagId ?? 0)
-        return driftOf(link, sourceHash, current && flagHash(current), flagsByKey.has(definition.flag.key))
+        // The last import may have written a payload schema or not.
+        const hashes = current ? [flagHash(current), flagHash(current, schemas.get(current.id))] : []
+        return driftOf(link, sourceHash, hashes, flagsByKey.has(definition.flag.key))
       }
       const link = linkOf('segment', definition.cohort.sourceId)
       const current = cohorts.get(link?.cohortId ?? 0)
-      const hash = current && cohortHash({ ...current, filters: current.filters as Readonly<Record<string, unknown>> })
-      return driftOf(link, sourceHash, hash, false)
+      const filters = current?.filters as Readonly<Record<string, unknown>>
+      return driftOf(link, sourceHash, current ? [cohortHash({ ...current, filters })] : [], false)
     },
   }
 }

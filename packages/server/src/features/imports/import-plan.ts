@@ -11,6 +11,8 @@ export interface ImportPlan {
   readonly organizationId: string
   readonly source: ImportSource
   readonly targets: readonly ImportTarget[]
+  /** The name of the environment set that is created for targets without a project. */
+  readonly newEnvironmentSet: string | null
   readonly createdBy: User
   readonly createdAt: Instant
   readonly expiresAt: Instant
@@ -18,8 +20,12 @@ export interface ImportPlan {
 }
 
 export interface ImportTarget {
-  readonly projectId: number
+  /** Null until the project is created. */
+  readonly projectId: number | null
+  /** The environment in the file. */
   readonly environment: string | null
+  /** The environment in the set, when the import is into one. */
+  readonly name: string | null
 }
 
 export type Status = ImportItem['status']
@@ -29,7 +35,9 @@ export type Outcome = 'created' | 'updated' | 'unchanged' | 'skipped'
 export interface PlannedItem extends ImportItem {
   /** In the order in which items are imported. */
   readonly position: number
-  readonly projectId: number
+  /** Index in the plan's targets. */
+  readonly target: number
+  readonly projectId: number | null
   readonly drift: Drift
   /** Null when refused. */
   readonly definition: Definition | null
@@ -54,7 +62,7 @@ const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stri
 export const sourceHashOf = (definition: Definition): string => hashOf(definition)
 
 /** Only the fields that an import writes. */
-export const flagHash = (flag: Flag): string =>
+export const flagHash = (flag: Flag, payloadSchema?: Readonly<Record<string, unknown>>): string =>
   hashOf([
     flag.key,
     flag.name,
@@ -64,20 +72,21 @@ export const flagHash = (flag: Flag): string =>
     flag.archived,
     flag.ensureExperienceContinuity,
     flag.bucketingIdentifier,
+    ...(payloadSchema ? [payloadSchema] : []),
   ])
 
 export const cohortHash = ({ name, isStatic, filters }: Pick<Cohort, 'isStatic' | 'filters'> & { name?: string }) =>
   hashOf([name, isStatic, isStatic ? null : filters])
 
-/** `currentHash` is undefined when nothing was imported, or when it was deleted here. */
+/** `currentHashes` is empty when nothing was imported, or when it was deleted here. */
 export function driftOf(
   link: ImportLink | undefined,
   sourceHash: string,
-  currentHash: string | undefined,
+  currentHashes: readonly string[],
   isKeyTaken: boolean,
 ): Drift {
-  if (!link || currentHash === undefined) return isKeyTaken ? 'exists_here' : 'new'
-  const isChangedHere = link.targetHash !== currentHash
+  if (!link || currentHashes.length === 0) return isKeyTaken ? 'exists_here' : 'new'
+  const isChangedHere = !currentHashes.includes(link.targetHash)
   if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
   return isChangedHere ? 'changed_both' : 'changed_at_source'
 }

@@ -1,21 +1,20 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
 import { type ExportFormat, exportFormats } from '@halyard/importers/export/exported'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
-import { answer, type RouteRequest, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
+import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { type Actor, levelInProject, type Organization, type Project } from '../../tenancy.ts'
+import { type Actor, adminLevel, levelInProject, type Organization } from '../../tenancy.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
-import { getSet } from '../environments/save-set.ts'
-import { findProject } from '../flag-copies/copy-flag.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { applyImport, PreparationOutdated } from './apply-import.ts'
 import type { ImportPlan, Status } from './import-plan.ts'
 import type { ItemCount, ItemFilter, ListedItem } from './import-store.ts'
-import { type NewImport, planImport, readContent } from './plan-import.ts'
+import { planImport } from './plan-import.ts'
 import { prepareImport } from './prepare-import.ts'
 import { readExported } from './read-exported.ts'
+import { readTargets } from './read-targets.ts'
 
 interface Deps {
   readonly database: Database
@@ -29,8 +28,6 @@ const attemptsMax = 5
 
 const keepsChanging = (): Problem =>
   new Problem('conflict', 'A project kept changing; nothing was imported. Try again.', { code: 'plan_is_stale' })
-
-type CreateRequest = RouteRequest<typeof routes.imports.create>
 
 /** Serves imports from other services: a plan of what the file means here, then its application. */
 export function serveImports(serve: ServeRoute, { database, writes, onCohortWork, now }: Deps): void {
@@ -47,8 +44,17 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
   )
 
   serve(r.create, async request => {
-    const { actor, organization } = request
-    const wanted = await readImport(request)
+    const { actor, organization, body } = request
+    const wanted = {
+      source: body.source,
+      newEnvironmentSet: body.new_environment_set ?? null,
+      targets: await readTargets(database, actor, organization, body),
+      options: {
+        clientLanguage: body.client_language,
+        flagdVersion: body.flagd_version,
+        includeArchived: body.include_archived,
+      },
+    }
     return withProgress(request.headers, async report => {
       const plan = await planImport(database, actor, organization, wanted, now(), report)
       return database.read(tx => toWire(tx, plan))
@@ -66,6 +72,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
       const filter: ItemFilter = {
         ...(isStatus(query.status) && { status: query.status }),
         ...(query.project !== undefined && { projectId: Number(query.project) || 0 }),
+        ...(query.target !== undefined && { target: Number(query.target) || 0 }),
         ...(query.search !== undefined && { search: query.search }),
       }
       return pageBody(await tx.imports.listItems(plan, filter, window), window, url, itemToWire)
@@ -74,15 +81,19 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
 
   serve(r.apply, async request => {
     const { actor, organization, params, headers } = request
-    const plan = await database.read(tx => getPlan(tx, actor, organization, params.import_id))
+    const readPlan = () => database.read(tx => getPlan(tx, actor, organization, params.import_id))
+    await readPlan()
     const { only = 'all', overwrite = false } = request.body
     return withProgress(headers, async report => {
       const options = { onlyExact: only === 'exact', overwrite }
       for (let attempts = 1; ; attempts++) {
-        const prepared = await prepareImport(database, actor, organization, plan, options, report)
+        const prepared = await prepareImport(database, actor, organization, await readPlan(), options, report)
         try {
-          const applied = await writes.save(request, async (tx, permit) =>
-            toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+          const applied = await writes.save(
+            request,
+            async (tx, permit) =>
+              toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+            { isLarge: true },
           )
           onCohortWork()
           return applied
@@ -116,60 +127,14 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     if (!plan || !isVisible(actor, plan)) throw missing('Import')
     return plan
   }
-
-  async function readImport(request: CreateRequest): Promise<NewImport> {
-    const { body } = request
-    const document = readContent(body.content)
-    return {
-      source: body.source,
-      document,
-      targets: await database.read(tx => readTargets(tx, request, document)),
-      options: {
-        clientLanguage: body.client_language,
-        flagdVersion: body.flagd_version,
-        includeArchived: body.include_archived,
-      },
-    }
-  }
-}
-
-/** Raises `invalid` for a project or set that does not exist, and when no environment has the same name. */
-async function readTargets(
-  tx: Stores,
-  { actor, organization, body }: CreateRequest,
-  document: unknown,
-): Promise<NewImport['targets']> {
-  if ((body.mapping === undefined) === (body.environment_set === undefined)) {
-    throw invalid('mapping', 'required', 'Send either mapping or environment_set.')
-  }
-  const wanted = body.mapping ?? (await ofSet())
-  const targets: { project: Project; environment: string | null }[] = []
-  for (const { project: id, environment = null } of wanted) {
-    const project = await findProject(tx, actor, organization, id)
-    if (!project) throw invalid('mapping', 'does_not_exist', `There is no project ${id} in this organization.`)
-    if (targets.some(target => target.project.id === id)) {
-      throw invalid('mapping', 'invalid_input', `The project ${id} is named twice.`)
-    }
-    targets.push({ project, environment })
-  }
-  return targets
-
-  async function ofSet() {
-    const { environments } = await getSet(tx, organization, body.environment_set!)
-    const { environmentsBySource } = await import('@halyard/importers/converters')
-    const names = environmentsBySource[body.source]?.(document) ?? []
-    const matches = environments.flatMap(({ name, projectId }) => {
-      const environment = names.find(candidate => candidate.toLowerCase() === name.toLowerCase())
-      return environment === undefined ? [] : [{ environment, project: projectId }]
-    })
-    if (matches.length > 0) return matches
-    const known = names.length === 0 ? 'none' : names.join(', ')
-    throw invalid('environment_set', 'invalid_input', `No environment of the set is in the file, which has ${known}.`)
-  }
 }
 
 const isVisible = (actor: Actor, { organizationId, targets }: ImportPlan): boolean =>
-  targets.every(({ projectId }) => levelInProject(actor, { id: projectId, organizationId }) !== undefined)
+  targets.every(({ projectId }) =>
+    projectId === null
+      ? (actor.levels.get(organizationId) ?? 0) >= adminLevel
+      : levelInProject(actor, { id: projectId, organizationId }) !== undefined,
+  )
 
 const isFormat = (text: string): text is ExportFormat => (exportFormats as readonly string[]).includes(text)
 
@@ -181,11 +146,13 @@ async function toWire(tx: Stores, plan: ImportPlan): Promise<PlanWire> {
   return {
     id: plan.id,
     source: plan.source,
-    targets: plan.targets.map(({ projectId, environment }) => ({
+    targets: plan.targets.map(({ projectId, environment, name }, target) => ({
       project: projectId,
       environment,
-      ...numbersOf(counts.filter(count => count.projectId === projectId)),
+      name,
+      ...numbersOf(counts.filter(count => count.target === target)),
     })),
+    new_environment_set: plan.newEnvironmentSet,
     created_by: userToWire(plan.createdBy),
     created_at: plan.createdAt,
     expires_at: plan.expiresAt,
@@ -212,6 +179,7 @@ function numbersOf(counts: readonly ItemCount[]) {
 
 const itemToWire = (item: ListedItem): ItemWire => ({
   position: item.position,
+  target: item.target,
   project: item.projectId,
   kind: item.kind,
   source_key: item.sourceKey,

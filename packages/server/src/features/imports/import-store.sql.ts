@@ -29,6 +29,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       organizationId: row.organization_id,
       source: row.source as ImportSource,
       targets: JSON.parse(row.targets),
+      newEnvironmentSet: row.new_environment_set,
       createdBy: readUser(row, 'creator'),
       createdAt: row.created_at,
       expiresAt: row.expires_at,
@@ -44,6 +45,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
           organization_id: plan.organizationId,
           source: plan.source,
           targets: JSON.stringify(plan.targets),
+          new_environment_set: plan.newEnvironmentSet,
           created_by_id: plan.createdBy.id,
           created_at: plan.createdAt,
           expires_at: plan.expiresAt,
@@ -70,7 +72,26 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       await db.updateTable('import_plans').set({ applied_at: now }).where('id', '=', planId).execute()
     },
 
-    listItems(plan, { status, projectId, search }, window) {
+    async setTargets({ id, targets: stored }, targets) {
+      const { numUpdatedRows } = await db
+        .updateTable('import_plans')
+        .set({ targets: JSON.stringify(targets) })
+        .where('id', '=', id)
+        .where('targets', '=', JSON.stringify(stored))
+        .executeTakeFirst()
+      if (numUpdatedRows === 0n) return false
+      for (const [target, { projectId }] of targets.entries()) {
+        await db
+          .updateTable('import_plan_items')
+          .set({ project_id: projectId })
+          .where('plan_id', '=', id)
+          .where('target', '=', target)
+          .execute()
+      }
+      return true
+    },
+
+    listItems(plan, { status, projectId, target, search }, window) {
       let query = db
         .selectFrom('import_plan_items as item')
         .leftJoin('import_links as link', join =>
@@ -83,6 +104,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         .select([
           'item.plan_id',
           'item.position',
+          'item.target',
           'item.project_id',
           'item.kind',
           'item.source_id',
@@ -97,6 +119,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         .where('item.plan_id', '=', plan.id)
       if (status !== undefined) query = query.where('item.status', '=', status)
       if (projectId !== undefined) query = query.where('item.project_id', '=', projectId)
+      if (target !== undefined) query = query.where('item.target', '=', target)
       if (search) query = query.where(contains('item.source_key', search))
       return readPage(query.orderBy('item.position'), window, row => ({
         ...toItem(row),
@@ -107,23 +130,23 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
     async countItems(planId) {
       const rows = await db
         .selectFrom('import_plan_items')
-        .select(['project_id', 'status', 'outcome', ({ fn }) => fn.countAll().as('count')])
+        .select(['target', 'status', 'outcome', ({ fn }) => fn.countAll().as('count')])
         .where('plan_id', '=', planId)
-        .groupBy(['project_id', 'status', 'outcome'])
+        .groupBy(['target', 'status', 'outcome'])
         .execute()
       return rows.map(row => ({
-        projectId: row.project_id,
+        target: row.target,
         status: row.status as Status,
         outcome: row.outcome as Outcome | null,
         count: Number(row.count),
       }))
     },
-    async readItems(planId, projectId) {
+    async readItems(planId, target) {
       const rows = await db
         .selectFrom('import_plan_items')
         .selectAll()
         .where('plan_id', '=', planId)
-        .where('project_id', '=', projectId)
+        .where('target', '=', target)
         .orderBy('position')
         .execute()
       return rows.map(row => ({ ...toItem(row), definition: row.definition && JSON.parse(row.definition) }))
@@ -198,6 +221,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
 const itemRow = (planId: number, item: PlannedItem) => ({
   plan_id: planId,
   position: item.position,
+  target: item.target,
   project_id: item.projectId,
   kind: item.kind,
   source_id: item.sourceId,
@@ -211,6 +235,7 @@ const itemRow = (planId: number, item: PlannedItem) => ({
 
 const toItem = (row: Omit<Selectable<ImportPlanItemRow>, 'definition'>): Omit<PlannedItem, 'definition'> => ({
   position: row.position,
+  target: row.target,
   projectId: row.project_id,
   kind: row.kind as PlannedItem['kind'],
   sourceId: row.source_id,

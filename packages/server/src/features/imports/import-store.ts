@@ -6,6 +6,7 @@ import type { ImportLink, ImportPlan, Outcome, PlannedItem, Status } from './imp
 export interface ItemFilter {
   readonly status?: Status
   readonly projectId?: number
+  readonly target?: number
   /** Part of the key in the file. */
   readonly search?: string
 }
@@ -17,7 +18,7 @@ export interface ListedItem extends Omit<PlannedItem, 'definition'> {
 }
 
 export interface ItemCount {
-  readonly projectId: number
+  readonly target: number
   readonly status: Status
   readonly outcome: Outcome | null
   readonly count: number
@@ -32,11 +33,13 @@ export interface ImportStore {
   /** In all organizations. */
   removeExpired(now: Instant): Promise<void>
   setApplied(planId: number, now: Instant): Promise<void>
+  /** Once projects were created. False when another request has created them meanwhile. */
+  setTargets(plan: ImportPlan, targets: ImportPlan['targets']): Promise<boolean>
 
   listItems(plan: ImportPlan, filter: ItemFilter, window: Window): Promise<PageOf<ListedItem>>
   countItems(planId: number): Promise<readonly ItemCount[]>
-  /** All items of a project with their definitions, in their order. */
-  readItems(planId: number, projectId: number): Promise<readonly PlannedItem[]>
+  /** All items of a target with their definitions, in their order. */
+  readItems(planId: number, target: number): Promise<readonly PlannedItem[]>
   saveOutcomes(planId: number, outcomes: ReadonlyMap<number, Outcome>): Promise<void>
 
   listLinks(projectId: number, source: ImportSource): Promise<readonly ImportLink[]>

@@ -195,25 +195,113 @@ onEachDatabase('imports', dialect => {
     expect((await s.get(`/api/projects/${project}/cohorts/`)).body.count).toBe(0)
   })
 
-  it('take several environments into the projects of a set', async () => {
-    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'Imported' })
-    const state = (on: boolean) => ({ on, salt: 's', offVariation: 1, fallthrough: { variation: 0 } })
-    const item = {
-      key: 'both',
-      name: 'Both',
-      variations: [{ value: true }, { value: false }],
-      environments: { development: state(true), production: state(false), other: state(true) },
-    }
-    const reply = await s.post(imports(), {
-      source: 'launchdarkly',
-      content: JSON.stringify({ items: [item] }),
-      environment_set: set.id,
+  /** As LaunchDarkly's REST API lists it. */
+  const inEnvironments = (environments: readonly string[]) => {
+    const state = (name: string) => ({
+      on: name !== 'prod',
+      salt: name,
+      offVariation: 1,
+      fallthrough: { variation: 0 },
     })
-    expect(reply.body.targets).toMatchObject([{ environment: 'development' }, { environment: 'production' }])
-    await apply(reply.body)
-    const [development, production] = set.environments as { project: number }[]
+    const variations = [{ value: true }, { value: false }]
+    const byName = Object.fromEntries(environments.map(name => [name, state(name)]))
+    return { items: [{ key: 'both', name: 'Both', variations, environments: byName }] }
+  }
+  const setNamed = async (wanted: string) =>
+    (
+      (await s.get(`${s.organization}/environment_sets/?limit=100`)).body.results as { id: number; name: string }[]
+    ).filter(({ name }) => name === wanted)
+
+  it('take several environments into the projects of a set, by name or as mapped', async () => {
+    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'Imported' })
+    const [development, production] = (set.environments as { project: number }[]).map(({ project }) => project)
+    const content = JSON.stringify(inEnvironments(['Development', 'prod', 'other']))
+    const body = { source: 'launchdarkly', content, environment_set: set.id }
+    const byName = await s.post(imports(), body)
+    expect(byName.body.targets).toMatchObject([
+      { project: development, environment: 'Development', name: 'development' },
+    ])
+    const mapping = [
+      { environment: 'other', name: 'Development' },
+      { environment: 'prod', project: production },
+    ]
+    const made = await s.post(imports(), { ...body, mapping })
+    expect(made.body.targets).toMatchObject([
+      { project: development, environment: 'other', name: 'development', exact: 1 },
+      { project: production, environment: 'prod', name: 'production', exact: 1 },
+    ])
+    expect((await apply(made.body)).body.targets).toMatchObject([{ created: 1 }, { created: 1 }])
+    expect(await find(development!, 'both')).toMatchObject({ active: true })
+    expect(await find(production!, 'both')).toMatchObject({ active: false })
+    const again = await s.post(imports(), { ...body, mapping })
+    const drifts = (await itemsOf(again.body)).results.map(({ drift }: { drift: string }) => drift)
+    expect(drifts).toEqual(['unchanged', 'unchanged'])
+    expect((await apply(again.body)).body.targets).toMatchObject([{ unchanged: 1 }, { unchanged: 1 }])
+
+    // A file of its own for each environment.
+    const files = [
+      { name: 'development', content: { flags: { own: flag() } } },
+      { name: 'production', content: { flags: { own: flag({ on: false }) } } },
+    ]
+    const separate = await s.post(imports(), { source: 'launchdarkly', environment_set: set.id, mapping: files })
+    expect((await apply(separate.body)).body.targets).toMatchObject([{ created: 1 }, { created: 1 }])
+    expect(await find(production!, 'own')).toMatchObject({ active: false })
+  })
+
+  it('create an environment set with a project for each environment, once, when applied', async () => {
+    const body = { source: 'launchdarkly', content: inEnvironments(['dev', 'prod']) }
+    const choose = await s.post(imports(), { ...body, mapping: [{ project: s.projectId }] })
+    expect(choose).toMatchObject({ status: 400, body: { attr: 'mapping', code: 'environment_required' } })
+    expect(choose.body.environments).toEqual(['dev', 'prod'])
+
+    const mapping = [{ environment: 'dev', name: 'development' }, { environment: 'prod' }]
+    const before = (await s.get('/api/projects/')).body.count
+    const wanted = { ...body, new_environment_set: 'From elsewhere', mapping }
+    const made = await s.post(imports(), wanted)
+    expect(made.body).toMatchObject({
+      new_environment_set: 'From elsewhere',
+      targets: [
+        { project: null, name: 'development', environment: 'dev', exact: 1 },
+        { project: null, name: 'prod', environment: 'prod', exact: 1 },
+      ],
+    })
+    expect((await itemsOf(made.body, '?target=1')).results).toMatchObject([{ target: 1, project: null }])
+    expect((await s.get('/api/projects/')).body.count).toBe(before)
+    const member = await s.join('import-member')
+    expect((await member.post(imports(), wanted)).status).toBe(403)
+    expect((await member.get(`${imports()}${made.body.id}/`)).status).toBe(404)
+    const scopes = ['feature_flag:write', 'cohort:write']
+    const key = await s.post('/api/personal_api_keys/', { label: 'No projects', scopes })
+    const limited = await s.as(key.body.value).post(imports(), wanted)
+    expect(limited).toMatchObject({ status: 403, body: { detail: expect.stringContaining('project:write') } })
+
+    const both = await Promise.all([apply(made.body), apply(made.body)])
+    const [applied, late] = both.toSorted((a, b) => a.status - b.status)
+    expect(applied!.status).toBe(200)
+    expect(late).toMatchObject({ status: 409, body: { code: 'plan_is_stale' } })
+    const [development, production] = applied!.body.targets as { project: number }[]
     expect(await find(development!.project, 'both')).toMatchObject({ active: true })
     expect(await find(production!.project, 'both')).toMatchObject({ active: false })
+    expect(await setNamed('From elsewhere')).toMatchObject([
+      {
+        environments: [
+          { name: 'development', project: development!.project, is_production: false },
+          { name: 'prod', project: production!.project, is_production: true },
+        ],
+      },
+    ])
+    const [set] = await setNamed('From elsewhere')
+    const again = await s.post(imports(), { ...body, environment_set: set!.id, mapping })
+    const drifts = (await itemsOf(again.body)).results.map(({ drift }: { drift: string }) => drift)
+    expect(drifts).toEqual(['unchanged', 'unchanged'])
+  })
+
+  it('leave no environment set behind, whichever statement fails', async () => {
+    const body = { source: 'launchdarkly', content: inEnvironments(['dev', 'prod']) }
+    const made = await s.post(imports(), { ...body, new_environment_set: 'Atomic' })
+    const effects = { ...savedFlags(2), dashboards: 2, changes: 4, import_links: 2, projects: 2, environment_sets: 1 }
+    const reply = await expectAtomic(s, injector, { ...effects, activity: 3 }, () => apply(made.body))
+    expect(reply.body.targets).toMatchObject([{ created: 1 }, { created: 1 }])
   })
 
   it('leave nothing behind in any project, whichever statement fails', async () => {
@@ -223,6 +311,35 @@ onEachDatabase('imports', dialect => {
     const effects = { ...savedFlags(2), dashboards: 2, cohorts: 2, activity: 4, changes: 4, import_links: 4 }
     const reply = await expectAtomic(s, injector, effects, () => apply(made))
     expect(reply.body.targets).toMatchObject([{ created: 2 }, { created: 2 }])
+  })
+
+  it('carry value types and payload schemas from one Halyard to another, and refuse a schema that does not fit', async () => {
+    const [from, to] = [await newProject('Typed'), await newProject('Typed again')]
+    const variants = [{ key: 'low', rollout_percentage: 100 }]
+    const filters = { groups: [{}], multivariate: { variants }, payloads: { low: '5' }, return_type: 'number' }
+    const { body: made } = await s.post(`/api/projects/${from}/feature_flags/`, { key: 'limit', filters })
+    const schemaOf = (project: number, id: number) => `/api/projects/${project}/feature_flags/${id}/payload_schema/`
+    const schema = { type: 'number', minimum: 1 }
+    await s.put(schemaOf(from, made.id), { schema })
+    const exported = () => s.get(`/api/projects/${from}/feature_flags/export/?format=posthog`)
+    const content = (await exported()).body.document
+    const planned = (given = content) => plan(to, given, { source: 'posthog' })
+    await apply(await planned())
+    const copy = await find(to, 'limit')
+    expect(copy.filters).toMatchObject({ payloads: { low: '5' }, return_type: 'number' })
+    expect((await s.get(schemaOf(to, copy.id))).body.schema).toEqual(schema)
+    const drift = async (given = content) => (await itemsOf(await planned(given))).results[0].drift
+    expect(await drift()).toBe('unchanged')
+    await s.put(schemaOf(to, copy.id), { schema: { type: 'number' } })
+    expect(await drift()).toBe('changed_here')
+    await apply(await planned(), { overwrite: true })
+    expect((await s.get(schemaOf(to, copy.id))).body.schema).toEqual(schema)
+
+    const flags = [{ ...content.flags[0], payload_schema: { type: 'string' } }]
+    const refused = (await itemsOf(await planned({ ...content, flags }))).results
+    expect(refused).toMatchObject([
+      { status: 'refused', reasons: [{ path: expect.stringContaining('payload_schema') }] },
+    ])
   })
 
   it('stream their progress', async () => {
@@ -253,14 +370,41 @@ onEachDatabase('imports', dialect => {
     ['broken JSON', { content: '{\n  "flags": {,}' }, 'content', 'line 2, column 13'],
     ['another document', { content: { features: [] } }, 'content', 'LaunchDarkly'],
     ['a bad flag', { content: { flags: { a: 5 } } }, 'content', 'flags.a'],
-    ['an unknown project', { mapping: [{ project: 999_999 }] }, 'mapping', '999999'],
     ['neither mapping nor set', { mapping: undefined }, 'mapping', 'environment_set'],
+    ['both sets', { environment_set: 1, new_environment_set: 'x' }, 'new_environment_set', 'environment_set'],
+    ['no file', { content: undefined }, 'content', 'content'],
+    ['no environments', { mapping: undefined, new_environment_set: 'x' }, 'mapping', 'names no environments'],
+    ['a new set with a project', { new_environment_set: 'x' }, 'mapping__0__project', 'new projects'],
+    ['a new set without a name', { new_environment_set: 'x', mapping: [{}] }, 'mapping__0__name', 'needs a name'],
+    ['no project', { mapping: [{ name: 'x' }] }, 'mapping__0__project', 'project'],
+    ['a bad file', { mapping: [{ project: 1, content: '[' }] }, 'content', 'line 1, column 2'],
     ['an unknown source', { source: 'vault' }, 'source', 'launchdarkly'],
   ])('are refused for %s, with the place', async (_name, more, attr, message) => {
     const body = { source: 'launchdarkly', content: { flags: {} }, mapping: [{ project: s.projectId }], ...more }
     const reply = await s.post(imports(), body)
     expect(reply).toMatchObject({ status: 400, body: { attr } })
     expect(reply.body.detail).toContain(message)
+  })
+
+  it('name the entry of the mapping at fault; projects and sets of others are unknown', async () => {
+    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'Mapped' })
+    const [first] = set.environments as { project: number; name: string }[]
+    const stranger = await s.stranger('mapping-stranger')
+    const theirs = await stranger.post(`${stranger.organization}/environment_sets/`, { name: 'Theirs' })
+    const send = async (mapping: object[] | undefined, environment_set = set.id) => {
+      const content = { flags: {} }
+      const { status, body } = await s.post(imports(), { source: 'launchdarkly', content, environment_set, mapping })
+      return [status, body.attr, body.code]
+    }
+    const known = { project: first!.project }
+    expect(await send([known, { name: 'DEVELOPMENT' }])).toEqual([400, 'mapping__1', 'unique'])
+    expect(await send([known, { name: 'qa' }])).toEqual([400, 'mapping__1__name', 'does_not_exist'])
+    expect(await send([known, { project: s.projectId }])).toEqual([400, 'mapping__1__project', 'invalid_input'])
+    expect(await send([known, { project: 999_999 }])).toEqual([404, 'mapping__1__project', 'not_found'])
+    const foreign = theirs.body.environments[0].project
+    expect(await send([known, { project: foreign }])).toEqual([404, 'mapping__1__project', 'not_found'])
+    expect(await send([{ name: 'development' }], theirs.body.id)).toEqual([404, null, 'not_found'])
+    expect(await send(undefined)).toEqual([400, 'environment_set', 'invalid_input'])
   })
 
   it('are unknown to others, need the scope for cohorts, and can be deleted', async () => {

@@ -13,7 +13,7 @@ import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { checkImported } from './check-imported.ts'
-import { readCurrentState } from './current-state.ts'
+import { emptyState, readCurrentState } from './current-state.ts'
 import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
 
 /** Plans of one organization; the oldest makes way. */
@@ -22,24 +22,49 @@ const planMilliseconds = 24 * 60 * 60 * 1000
 
 export interface NewImport {
   readonly source: ImportSource
-  /** Parsed. */
-  readonly document: unknown
-  readonly targets: readonly { readonly project: Project; readonly environment: string | null }[]
+  readonly targets: readonly NewTarget[]
+  /** The name of the environment set to create, with a project for each target. */
+  readonly newEnvironmentSet: string | null
   readonly options: ImportOptions
 }
+
+export interface NewTarget {
+  /** Null for one that is created with the environment set. */
+  readonly project: Project | null
+  /** Parsed. */
+  readonly document: unknown
+  /** In the document. */
+  readonly environment: string | null
+  /** In the environment set. */
+  readonly name: string | null
+}
+
+/** As far as an import depends on it. */
+export interface TargetProject extends Pick<Project, 'name' | 'groupTypes' | 'propertyMatchingVersion'> {
+  readonly id: number | null
+}
+
+/** A project that the import will create. */
+export const newProject = (name: string): TargetProject => ({
+  id: null,
+  name,
+  groupTypes: {},
+  propertyMatchingVersion: 2,
+})
 
 /** Converts the file for each target and stores what applying it would do. Raises `invalid` with the place in the file. */
 export async function planImport(
   database: Database,
   actor: Actor,
   organization: Organization,
-  { source, document, targets, options }: NewImport,
+  { source, targets, newEnvironmentSet, options }: NewImport,
   now: Instant,
   report: (step: string) => void = () => {},
 ): Promise<ImportPlan> {
-  const converted: { project: Project; environment: string | null; imported: ImportedProject }[] = []
+  const converted: { target: ImportPlan['targets'][number]; project: TargetProject; imported: ImportedProject }[] = []
   let count = 0
-  for (const { project, environment } of targets) {
+  for (const { project: existing, document, environment, name } of targets) {
+    const project = existing ?? newProject(name ?? '')
     const named = { ...options, ...(environment !== null && { environment }) }
     const imported = await convert(source, document, named, project)
     count += imported.items.length
@@ -48,36 +73,42 @@ export async function planImport(
     }
     const checked = stepsOf(report, project.name, imported.flags.length + imported.cohorts.length, 'checked')
     converted.push({
+      target: { projectId: project.id, environment: imported.environment, name },
       project,
-      environment: imported.environment,
       imported: await checkImported(imported, project, checked),
     })
   }
   const items: PlannedItem[] = []
   const slice = new TimeSlice()
-  for (const { project, imported } of converted) {
-    const current = await database.read(tx => readCurrentState(tx, project.id, source))
+  for (const [target, { project, imported }] of converted.entries()) {
+    const { id: projectId } = project
+    const current =
+      projectId === null ? emptyState() : await database.read(tx => readCurrentState(tx, projectId, source))
     for (const { item, definition } of inOrder(imported)) {
       await slice.next()
       const drift = definition ? current.drift(definition) : 'new'
-      items.push({ ...item, position: items.length, projectId: project.id, drift, definition, outcome: null })
+      items.push({ ...item, position: items.length, target, projectId, drift, definition, outcome: null })
     }
   }
-  return database.transaction(async tx => {
-    await tx.imports.removeExpired(now)
-    const older = await tx.imports.listPlans(organization.id, now)
-    for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
-    const plan = {
-      organizationId: organization.id,
-      source,
-      targets: converted.map(({ project, environment }) => ({ projectId: project.id, environment })),
-      createdBy: actor.user,
-      createdAt: now,
-      expiresAt: plusMilliseconds(now, planMilliseconds),
-      appliedAt: null,
-    }
-    return tx.imports.createPlan(plan, items)
-  })
+  return database.transaction(
+    async tx => {
+      await tx.imports.removeExpired(now)
+      const older = await tx.imports.listPlans(organization.id, now)
+      for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
+      const plan = {
+        organizationId: organization.id,
+        source,
+        targets: converted.map(({ target }) => target),
+        newEnvironmentSet,
+        createdBy: actor.user,
+        createdAt: now,
+        expiresAt: plusMilliseconds(now, planMilliseconds),
+        appliedAt: null,
+      }
+      return tx.imports.createPlan(plan, items)
+    },
+    { isLarge: true },
+  )
 }
 
 /** How often progress is reported. */
@@ -99,14 +130,30 @@ export function stepsOf(report: (step: string) => void, name: string, total: num
 export const readContent = (content: unknown): unknown =>
   typeof content === 'string' ? inFile(() => parseJson(content)) : content
 
+// Read on first use: few installations import.
+const converters = () => import('@halyard/importers/converters')
+
+/** The names of the environments in a file; empty when its format has none. Raises `invalid`. */
+export async function environmentsIn(source: ImportSource, document: unknown): Promise<readonly string[]> {
+  const { environmentsBySource } = await converters()
+  return inFile(() => environmentsBySource[source]?.(document) ?? [])
+}
+
 async function convert(
   source: ImportSource,
   document: unknown,
   options: ImportOptions,
-  project: Project,
+  project: TargetProject,
 ): Promise<ImportedProject> {
-  // Read on first use: few installations import.
-  const { convertersBySource } = await import('@halyard/importers/converters')
+  const names = await environmentsIn(source, document)
+  if (options.environment === undefined && names.length > 1) {
+    throw new Problem('invalid', `The file has several environments; choose one: ${names.join(', ')}.`, {
+      field: 'mapping',
+      code: 'environment_required',
+      extra: { environments: names },
+    })
+  }
+  const { convertersBySource } = await converters()
   const converter = convertersBySource[source]
   if (!converter) throw invalid('source', 'invalid_choice', `Files of ${source} cannot be imported yet.`)
   const groupTypes = Object.fromEntries(

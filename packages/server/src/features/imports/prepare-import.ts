@@ -9,9 +9,9 @@ import { canEditFlag, type FlagGrants } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import { findProject } from '../flag-copies/copy-flag.ts'
 import { createChecker } from './check-imported.ts'
-import { type CurrentState, readCurrentState } from './current-state.ts'
+import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import { type Definition, type ImportPlan, type Outcome, type PlannedItem, sourceHashOf } from './import-plan.ts'
-import { stepsOf } from './plan-import.ts'
+import { newProject, stepsOf } from './plan-import.ts'
 
 export interface ApplyOptions {
   readonly onlyExact: boolean
@@ -35,7 +35,11 @@ export interface PreparedItem extends PlannedItem {
 }
 
 export interface PreparedTarget {
-  readonly project: Project
+  /** Index in the plan's targets. */
+  readonly target: number
+  /** Null when the import creates it. */
+  readonly project: Project | null
+  readonly name: string
   readonly current: CurrentState
   /** To write, dependencies first. */
   readonly cohorts: readonly PreparedItem[]
@@ -48,8 +52,11 @@ export interface PreparedTarget {
 }
 
 interface State {
-  readonly project: Project
-  readonly grants: FlagGrants
+  readonly target: number
+  readonly project: Project | null
+  readonly name: string
+  /** Null for a new project, in which there is nothing to edit. */
+  readonly grants: FlagGrants | null
   readonly items: readonly PlannedItem[]
   readonly current: CurrentState
 }
@@ -68,13 +75,20 @@ export async function prepareImport(
 ): Promise<PreparedImport> {
   const { head, states } = await database.read(async tx => {
     const states: State[] = []
-    for (const { projectId } of plan.targets) {
+    for (const [target, { projectId, name }] of plan.targets.entries()) {
+      const items = await tx.imports.readItems(plan.id, target)
+      if (projectId === null) {
+        states.push({ target, project: null, name: name ?? '', grants: null, items, current: emptyState() })
+        continue
+      }
       const project = await findProject(tx, actor, organization, projectId)
       if (!project) throw missing('Project')
       states.push({
+        target,
         project,
+        name: project.name,
+        items,
         grants: await grantsFor(tx, actor, project),
-        items: await tx.imports.readItems(plan.id, projectId),
         current: await readCurrentState(tx, projectId, plan.source),
       })
     }
@@ -83,12 +97,12 @@ export async function prepareImport(
   const targets: PreparedTarget[] = []
   for (const state of states) targets.push(await prepareTarget(actor, state, options, report))
   // In ascending order, as every writer that locks several projects.
-  return { plan, head, targets: targets.sort((a, b) => a.project.id - b.project.id) }
+  return { plan, head, targets: targets.sort((a, b) => (a.project?.id ?? 0) - (b.project?.id ?? 0)) }
 }
 
 async function prepareTarget(
   actor: Actor,
-  { project, grants, items, current }: State,
+  { target, project, name, grants, items, current }: State,
   options: ApplyOptions,
   report: (step: string) => void,
 ): Promise<PreparedTarget> {
@@ -113,10 +127,10 @@ async function prepareTarget(
   }
   for (const item of flags) {
     const stored = current.flag(existingIds.flag.get(item.sourceId))
-    if (stored && !canEditFlag(grants, stored))
-      throw forbidden(`You cannot edit the flag "${stored.key}" in ${project.name}.`)
+    if (stored && grants && !canEditFlag(grants, stored))
+      throw forbidden(`You cannot edit the flag "${stored.key}" in ${name}.`)
   }
-  const prepared = { project, current, cohorts, flagBatches: batchesOf(flags), existingIds, outcomes }
+  const prepared = { target, project, name, current, cohorts, flagBatches: batchesOf(flags), existingIds, outcomes }
   await checkWritten(prepared, report)
   return prepared
 }
@@ -155,11 +169,11 @@ function outcomeOf(
 
 /** The file was checked alone; here, what it refers to may be something else. Raises `invalid`. */
 async function checkWritten(
-  { project, current, cohorts, flagBatches, existingIds }: PreparedTarget,
+  { project, name, current, cohorts, flagBatches, existingIds }: PreparedTarget,
   report: (step: string) => void,
 ): Promise<void> {
   const flags = flagBatches.flat().map(flagOf)
-  const check = createChecker({ flags, cohorts: cohorts.map(cohortOf) }, project, {
+  const check = createChecker({ flags, cohorts: cohorts.map(cohortOf) }, project ?? newProject(name), {
     flagId: sourceId => existingIds.flag.get(sourceId),
     cohortId: sourceId => existingIds.segment.get(sourceId),
     flag: id => {
@@ -169,7 +183,7 @@ async function checkWritten(
     cohort: id => current.cohort(id),
   })
   const slice = new TimeSlice()
-  const checked = stepsOf(report, project.name, flags.length, 'checked')
+  const checked = stepsOf(report, name, flags.length, 'checked')
   for (const [index, flag] of flags.entries()) {
     await slice.next()
     const issue = check.flag(flag)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parsePayload } from '@halyard/engine'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
-import { invalid } from '../../problem.ts'
+import { invalid, Problem } from '../../problem.ts'
 import type { FreeObject } from '../flags/flag.ts'
 
 /** A subset of JSON Schema: what can be checked in bounded time and has a TypeScript type. */
@@ -60,6 +60,17 @@ export function checkSchema(schema: JsonSchema): void {
     for (const [name, child] of subschemasOf(part)) check(child, `${path}.${name}`, depth + 1)
   }
   check(schema, 'schema', 0)
+}
+
+/** Why a schema cannot be that of a flag, as a sentence; undefined when it can. */
+export function schemaIssue(schema: JsonSchema, filters: FreeObject): string | undefined {
+  try {
+    checkSchema(schema)
+  } catch (error) {
+    if (error instanceof Problem) return error.message
+    throw error
+  }
+  return payloadMismatch(schema, filters)
 }
 
 const wrong = (message: string) => invalid('schema', 'invalid_input', message)

@@ -1,8 +1,8 @@
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import type { Actor, Project } from '../../tenancy.ts'
-import { diffFields } from '../activity/activity.ts'
+import type { Project } from '../../tenancy.ts'
+import { type Author, diffFields } from '../activity/activity.ts'
 import type { Flag } from '../flags/flag.ts'
 import { appendFlagActivity } from '../flags/record-flag.ts'
 import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.ts'
@@ -10,7 +10,7 @@ import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.
 /** The flag, and the filters that it will have when the transaction commits. The caller holds the references of the project. */
 export async function setPayloadSchema(
   tx: Stores,
-  actor: Actor,
+  author: NonNullable<Author>,
   project: Project,
   flag: Flag,
   schema: JsonSchema,
@@ -19,24 +19,24 @@ export async function setPayloadSchema(
   checkSchema(schema)
   const mismatch = payloadMismatch(schema, flag.filters)
   if (mismatch) throw invalid('schema', 'payload_mismatch', `A payload of the flag does not match: ${mismatch}`)
-  await recordSchema(tx, actor, project, flag, schema, now)
+  await recordSchema(tx, author, project, flag, schema, now)
   await tx.payloadSchemas.save(project.id, flag.id, schema, now)
 }
 
 export async function removePayloadSchema(
   tx: Stores,
-  actor: Actor,
+  author: NonNullable<Author>,
   project: Project,
   flag: Flag,
   now: Instant,
 ): Promise<void> {
-  await recordSchema(tx, actor, project, flag, null, now)
+  await recordSchema(tx, author, project, flag, null, now)
   await tx.payloadSchemas.remove(project.id, flag.id)
 }
 
 async function recordSchema(
   tx: Stores,
-  actor: Actor,
+  author: NonNullable<Author>,
   project: Project,
   flag: Flag,
   schema: JsonSchema | null,
@@ -44,5 +44,5 @@ async function recordSchema(
 ): Promise<void> {
   const before = (await tx.payloadSchemas.find(project.id, flag.id))?.schema ?? null
   const changes = diffFields({ payload_schema: before }, { payload_schema: schema })
-  if (changes.length > 0) await appendFlagActivity(tx, actor, project, flag, { activity: 'updated', changes }, now)
+  if (changes.length > 0) await appendFlagActivity(tx, author, project, flag, { activity: 'updated', changes }, now)
 }

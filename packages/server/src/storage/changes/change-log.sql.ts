@@ -92,7 +92,7 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
         .where('sequence', '>', sequence)
         .where('topic', 'in', ['flag', 'cohort', 'project', 'access'] satisfies ChangeTopic[])
         .where('organization_id', '=', organizationId)
-        .where(({ or, eb }) => or([eb('project_id', 'is', null), eb('project_id', 'in', projectIds)]))
+        .where(({ or, eb }) => or([eb('project_id', 'is', null), ...projectIds.map(id => eb('project_id', '=', id))]))
         .limit(1)
         .executeTakeFirst()
       return found !== undefined

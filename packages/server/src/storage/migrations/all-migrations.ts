@@ -30,6 +30,7 @@ import { emailPreferences } from './identity/0047-email-preferences.ts'
 import { importPlans } from './imports/0044-import-plans.ts'
 import { importLinks } from './imports/0045-import-links.ts'
 import { importCertificates } from './imports/0049-import-certificates.ts'
+import { importTargets } from './imports/0051-import-targets.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   emailPreferences,
   importCertificates,
   shadowDays,
+  importTargets,
 ]

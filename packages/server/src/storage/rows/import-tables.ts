@@ -24,8 +24,10 @@ export interface ImportPlanRow {
   id: Generated<number>
   organization_id: string
   source: string
-  /** JSON: `[{projectId, environment}]`. */
+  /** JSON: `[{projectId, environment, name}]`. */
   targets: string
+  /** The name of the environment set to create. */
+  new_environment_set: string | null
   created_by_id: number
   created_at: string
   expires_at: string
@@ -35,7 +37,10 @@ export interface ImportPlanRow {
 export interface ImportPlanItemRow {
   plan_id: number
   position: number
-  project_id: number
+  /** Index in the plan's targets. */
+  target: number
+  /** Null until the project is created. */
+  project_id: number | null
   kind: string
   source_id: string
   source_key: string

@@ -140,6 +140,23 @@ describe('writers that meet', () => {
     expect(await texts(reader)).toContain('d')
   })
 
+  it('do not mix with a transaction that has the connection for itself', async () => {
+    const before = write('a')
+    const large = writer
+      .transaction()
+      .setAccessMode('read write')
+      .execute(async tx => {
+        expect(await texts(reader)).toEqual(['a'])
+        await tx.insertInto('notes').values({ text: 'large' }).execute()
+        throw new Error('Changed my mind')
+      })
+    const after = write('b')
+    await expect(large).rejects.toThrow('Changed my mind')
+    await Promise.all([before, after])
+    expect(await texts(reader)).toEqual(['a', 'b'])
+    expect(commits).toBe(2)
+  })
+
   it('do not mix with a statement outside a transaction', async () => {
     const [, count] = await Promise.all([
       write('a'),

@@ -21,6 +21,9 @@ interface Member {
  * Group commit: Kysely over the connection that writes to a file. Making a commit durable takes as long as a hundred statements, so writers
  * of one event-loop tick share one: each is a savepoint inside a common transaction, runs alone, fails alone, and resolves when all of them
  * are on disk. No one reads on this connection, so nothing is visible before it is durable.
+ *
+ * A transaction with an access mode is no member but has the connection for itself. Thousands of rows need that: in a savepoint, each
+ * statement takes longer the more pages were changed before it.
  */
 export class GroupCommitDriver implements Driver {
   readonly #handle: SqliteHandle
@@ -50,25 +53,33 @@ export class GroupCommitDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const checkout = connection as Checkout
-    if (settings.accessMode === 'read only') {
+    const deadline = checkout.since + writeLockMillisecondsMax
+    if (settings.accessMode !== undefined) {
       this.#commit()
-      this.#connection.run('begin')
+      if (settings.accessMode === 'read only') this.#connection.run('begin')
+      else await this.#takeWriteLock(deadline)
       checkout.state = 'alone'
       return
     }
-    await this.#openTransaction(checkout.since + writeLockMillisecondsMax)
+    await this.#openTransaction(deadline)
     this.#connection.run('savepoint member')
     checkout.state = 'member'
   }
 
-  /** Takes the write lock first: a transaction that starts with a read cannot upgrade while another process writes. */
   async #openTransaction(deadline: number): Promise<void> {
     if (this.#isFull()) this.#commit()
-    while (!this.#members) {
+    if (this.#members) return
+    await this.#takeWriteLock(deadline)
+    this.#members = []
+    this.#openSince = performance.now()
+  }
+
+  /** Before anything is read: a transaction that starts with a read cannot upgrade while another process writes. */
+  async #takeWriteLock(deadline: number): Promise<void> {
+    for (;;) {
       try {
         this.#connection.run('begin immediate')
-        this.#members = []
-        this.#openSince = performance.now()
+        return
       } catch (error) {
         if (!isLocked(error) || performance.now() > deadline) throw error
         await wait(Math.random() * writeLockRetryMilliseconds)

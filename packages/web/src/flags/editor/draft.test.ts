@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sampleFlag } from '../../testing/sample-flag.ts'
 import { readFilters, withValueType, writeFilters } from '../filters.ts'
@@ -65,6 +66,89 @@ describe('filters', () => {
     expect(written).not.toHaveProperty('multivariate')
     expect(written).not.toHaveProperty('aggregation_group_type_index')
     expect(written).toMatchObject({ payloads: {}, holdout: { id: 4 } })
+  })
+})
+
+/** Every key that a definition can have, and one that is not known. */
+const textKey = fc.constantFrom('a', 'plan', 'x.y')
+const bucketing = fc.record(
+  {
+    algorithm: fc.constantFrom('launchdarkly', 'unleash', 'flagd'),
+    seed: fc.string(),
+    by: fc.string(),
+    identifier_prefix: fc.string(),
+    encoding: fc.constantFrom('utf-8', 'utf-16', 'latin-1'),
+  },
+  { requiredKeys: ['algorithm'] },
+)
+const property = fc.record(
+  {
+    key: textKey,
+    type: fc.constantFrom('person', 'group', 'cohort', 'flag'),
+    operator: fc.constantFrom('exact', 'text_equals', 'json_one_of', 'in_network', 'in', 'flag_evaluates_to'),
+    value: fc.jsonValue(),
+    inverted: fc.constant(true),
+    negation: fc.boolean(),
+    ignore_case: fc.boolean(),
+    group_type_index: fc.nat(4),
+    unknown: fc.jsonValue(),
+  },
+  { requiredKeys: ['key', 'type', 'operator', 'value'] },
+)
+const condition = fc.record(
+  {
+    properties: fc.array(property, { maxLength: 3 }),
+    rollout_percentage: fc.oneof(fc.constant(null), fc.double({ min: 0, max: 100, noNaN: true })),
+    variant: fc.oneof(fc.constant(null), fc.constant('a')),
+    value: fc.constant(false),
+    bucketing,
+    split: fc.record({
+      bucketing,
+      variants: fc.array(fc.record({ variant: textKey, weight: fc.nat(100) }), { maxLength: 3 }),
+    }),
+    description: fc.string(),
+    aggregation_group_type_index: fc.oneof(fc.constant(null), fc.nat(4)),
+    sort_key: fc.string(),
+    unknown: fc.jsonValue(),
+  },
+  { requiredKeys: ['properties', 'rollout_percentage'] },
+)
+const anyFilters = fc.record(
+  {
+    groups: fc.array(condition, { minLength: 1, maxLength: 3 }),
+    multivariate: fc.record({
+      variants: fc.array(fc.record({ key: textKey, name: fc.string(), rollout_percentage: fc.nat(100) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+    }),
+    payloads: fc.dictionary(textKey, fc.json()),
+    bucketing,
+    aggregation_group_type_index: fc.nat(4),
+    super_groups: fc.array(condition, { maxLength: 1 }),
+    holdout: fc.record({ id: fc.nat() }),
+    early_exit: fc.boolean(),
+    feature_enrollment: fc.boolean(),
+    unknown: fc.jsonValue(),
+  },
+  { requiredKeys: ['groups'] },
+)
+
+describe('any definition', () => {
+  it('is written as it was read, and an edit changes only what was edited', () => {
+    fc.assert(
+      fc.property(anyFilters, filters => {
+        // As it comes over the wire.
+        const raw = JSON.parse(JSON.stringify(filters)) as typeof filters
+        const original = draftOf(sampleFlag({ filters: raw }))
+        expect(JSON.parse(JSON.stringify(draftToWire(original).filters))).toEqual(raw)
+        const [first, ...others] = original.filters.groups
+        const edited = { ...original.filters, groups: [{ ...first!, rollout_percentage: 12 }, ...others] }
+        const expected = { ...raw, groups: [{ ...raw.groups[0], rollout_percentage: 12 }, ...raw.groups.slice(1)] }
+        expect(writeFilters(edited)).toEqual(expected)
+      }),
+      { numRuns: 200 },
+    )
   })
 })
 

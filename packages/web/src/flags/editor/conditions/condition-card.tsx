@@ -18,6 +18,7 @@ import { CopyIcon, DownIcon, PlusIcon, TrashIcon, UpIcon } from '../../../ui/ico
 import type { Condition, Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
+import { importedSettings } from './imported-settings.ts'
 import { PropertyRow } from './property-row.tsx'
 
 interface Props {
@@ -100,6 +101,11 @@ export function ConditionCard(props: Props) {
           problems={problemsAt(`${path}.rollout_percentage`)}
           onChange={rollout_percentage => onChange({ ...condition, rollout_percentage })}
         />
+        {importedSettings(condition, t).map(sentence => (
+          <Text key={sentence} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {sentence}
+          </Text>
+        ))}
         {variantKeys.length > 0 && (
           <NativeSelect
             label={t.editor.variantOverride}

@@ -1,9 +1,10 @@
-import { Button, Divider, NativeSelect, Stack, VisuallyHidden } from '@mantine/core'
+import { Button, Divider, NativeSelect, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { Fragment, useState } from 'react'
 import { useMessages } from '../../../i18n/language.tsx'
 import { PlusIcon } from '../../../ui/icons.tsx'
 import type { Condition, Filters } from '../../filters.ts'
 import { ConditionCard } from './condition-card.tsx'
+import { importedSettings } from './imported-settings.ts'
 
 interface Props {
   filters: Filters
@@ -49,6 +50,11 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
           ]}
         />
       )}
+      {importedSettings({ bucketing: filters.raw.bucketing }, t).map(sentence => (
+        <Text key={sentence} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {sentence}
+        </Text>
+      ))}
       {groups.map((condition, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no identity but their place.
         <Fragment key={index}>

@@ -11,3 +11,9 @@ export function inverted(property: Property, isInverted: boolean): Property {
   const { inverted: _old, ...rest } = property
   return (isInverted ? { ...rest, inverted: true } : rest) as Property
 }
+
+/** `ignore_case` makes a strict operator ignore case. */
+export function withCase(property: Property): Property {
+  const { ignore_case: _old, ...rest } = property
+  return rest as Property
+}

@@ -7,7 +7,7 @@ import { CrossIcon } from '../../../ui/icons.tsx'
 import type { Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
-import { inverted, negated } from './negation.ts'
+import { inverted, negated, withCase } from './negation.ts'
 import { parseJson, valueFor, valueKind } from './operator-kind.ts'
 import { type PropertySource, usePropertyNames, usePropertyValues } from './property-suggestions.ts'
 import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
@@ -66,6 +66,15 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
             description={t.cohorts.notHint}
             checked={property.inverted === true}
             onChange={event => onChange(inverted(property, event.currentTarget.checked))}
+            w="100%"
+          />
+        )}
+        {property.ignore_case === true && (
+          <Checkbox
+            size="xs"
+            label={t.editor.ignoreCase}
+            checked
+            onChange={() => onChange(withCase(property))}
             w="100%"
           />
         )}

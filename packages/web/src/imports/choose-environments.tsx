@@ -1,0 +1,77 @@
+import { Alert, Checkbox, NativeSelect, Stack } from '@mantine/core'
+import { useEffect } from 'react'
+import { useEnvironmentSetOf } from '../change-control/environment-queries.ts'
+import { useMessages } from '../i18n/language.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
+import { defaultChoice, type EnvironmentChoice } from './environment-choice.ts'
+
+interface Props {
+  project: { readonly id: number; readonly organization: string }
+  /** Of the file. */
+  environments: readonly string[]
+  choice: EnvironmentChoice | undefined
+  onChange: (choice: EnvironmentChoice) => void
+}
+
+/** Where each environment of the file goes: into this project, its environment set, or a new one. */
+export function ChooseEnvironments({ project, environments, choice, onChange }: Props) {
+  const t = useMessages()
+  const set = useEnvironmentSetOf(project)
+  useEffect(() => {
+    if (!choice) onChange(defaultChoice(environments, set))
+  }, [choice, environments, set, onChange])
+  if (!choice) return null
+  const change = (part: Partial<EnvironmentChoice>) => onChange({ ...choice, ...part })
+  return (
+    <Stack>
+      <Alert color="blue">{t.imports.environments}</Alert>
+      <NativeSelect
+        label={t.imports.into}
+        value={choice.into}
+        onChange={event => change({ into: event.currentTarget.value as EnvironmentChoice['into'] })}
+        data={[
+          { value: 'project', label: t.imports.intoProject },
+          ...(set ? [{ value: 'set', label: t.imports.intoSet(set.name) }] : []),
+          { value: 'new', label: t.imports.intoNewSet },
+        ]}
+      />
+      {choice.into === 'project' && (
+        <NativeSelect
+          label={t.imports.environment}
+          value={choice.environment}
+          onChange={event => change({ environment: event.currentTarget.value })}
+          data={[...environments]}
+        />
+      )}
+      {choice.into === 'set' &&
+        Object.entries(choice.bySetEnvironment).map(([name, environment]) => (
+          <NativeSelect
+            key={name}
+            label={name}
+            value={environment}
+            onChange={event =>
+              change({ bySetEnvironment: { ...choice.bySetEnvironment, [name]: event.currentTarget.value } })
+            }
+            data={[{ value: '', label: t.imports.leftOut }, ...environments]}
+          />
+        ))}
+      {choice.into === 'new' && (
+        <>
+          <TextField
+            label={t.imports.setName}
+            value={choice.setName}
+            onChange={event => change({ setName: event.currentTarget.value })}
+          />
+          {environments.map(name => (
+            <Checkbox
+              key={name}
+              label={name}
+              checked={choice.isIncluded[name] ?? false}
+              onChange={event => change({ isIncluded: { ...choice.isIncluded, [name]: event.currentTarget.checked } })}
+            />
+          ))}
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,54 @@
+/** Where the environments of a file go. */
+export interface EnvironmentChoice {
+  /** The environments of the file. */
+  readonly found: readonly string[]
+  readonly into: 'project' | 'set' | 'new'
+  /** For `project`: the environment of the file. */
+  readonly environment: string
+  /** For `set`. */
+  readonly setId: number | undefined
+  /** For `set`: the environment of the file by that of the set; empty when nothing goes there. */
+  readonly bySetEnvironment: Readonly<Record<string, string>>
+  /** For `new`. */
+  readonly setName: string
+  readonly isIncluded: Readonly<Record<string, boolean>>
+}
+
+interface SetOfEnvironments {
+  readonly id: number
+  readonly environments: readonly { readonly name: string }[]
+}
+
+/** Environments with the same name belong together. */
+export function defaultChoice(found: readonly string[], set: SetOfEnvironments | undefined): EnvironmentChoice {
+  const match = (name: string) => found.find(other => other.toLowerCase() === name.toLowerCase()) ?? ''
+  return {
+    found,
+    into: set ? 'set' : 'project',
+    environment: found[0] ?? '',
+    setId: set?.id,
+    bySetEnvironment: Object.fromEntries((set?.environments ?? []).map(({ name }) => [name, match(name)])),
+    setName: '',
+    isIncluded: Object.fromEntries(found.map(name => [name, true])),
+  }
+}
+
+export function isComplete(choice: EnvironmentChoice | undefined): boolean {
+  if (!choice) return false
+  if (choice.into === 'project') return choice.environment !== ''
+  if (choice.into === 'set') return Object.values(choice.bySetEnvironment).some(Boolean)
+  return choice.setName.trim() !== '' && choice.found.some(name => choice.isIncluded[name])
+}
+
+/** As the API expects it. */
+export function bodyOf(choice: EnvironmentChoice, projectId: number) {
+  if (choice.into === 'project') return { mapping: [{ project: projectId, environment: choice.environment }] }
+  if (choice.into === 'set') {
+    const mapping = Object.entries(choice.bySetEnvironment).flatMap(([name, environment]) =>
+      environment === '' ? [] : [{ name, environment }],
+    )
+    return { environment_set: choice.setId, mapping }
+  }
+  const mapping = choice.found.filter(name => choice.isIncluded[name]).map(name => ({ name, environment: name }))
+  return { new_environment_set: choice.setName.trim(), mapping }
+}
