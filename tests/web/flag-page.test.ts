@@ -48,6 +48,22 @@ describe('a flag', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('suggests properties and values of what it is matched by', async () => {
+    const definitions = `${visit.scenario.project}/property_definitions/?type=group&group_type_index=0`
+    await vi.waitUntil(async () => (await visit.scenario.get(definitions)).body.count > 0, { timeout: 60_000 })
+    const page = await visit.signedIn(inProject('/flags/new'))
+    await page.getByRole('textbox', { name: 'Key' }).fill('for-companies')
+    await page.getByRole('combobox', { name: 'Match by' }).selectOption('company')
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('option', { name: 'size' }).waitFor()
+    expect(await page.getByRole('option', { name: 'plan' }).count()).toBe(0)
+    await page.getByRole('option', { name: 'size' }).click()
+    await page.getByRole('combobox', { name: 'Value', exact: true }).click()
+    await page.getByRole('option', { name: '12' }).click()
+    await page.getByText('On for 1 of 1').waitFor()
+    await expectSound(page)
+  })
+
   it('has code for each target with its variants and payload', async () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=code`), { dark: true })
     await page.getByRole('tab', { name: 'Go', exact: true }).click()

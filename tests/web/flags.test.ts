@@ -110,6 +110,20 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Favorite', exact: true, pressed: false }).waitFor()
   })
 
+  it('shows the chosen columns and sorts by their headers', async () => {
+    const page = await visit.signedIn('/')
+    await page.getByText('3 flags', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Updated' }).click()
+    await page.keyboard.press('Escape')
+    const header = page.getByRole('columnheader', { name: 'Updated' })
+    await header.getByRole('button').click()
+    await header.and(page.locator('[aria-sort]:not([aria-sort=none])')).waitFor()
+    await page.reload()
+    await header.and(page.locator('[aria-sort]:not([aria-sort=none])')).waitFor()
+    await expectSound(page)
+  })
+
   it('reviews a toggle with its impact and undoes it', async () => {
     const page = await visit.signedIn('/')
     // The row is complete and no longer moves.

@@ -156,6 +156,9 @@ describe('history and usage', { timeout: 120_000 }, () => {
   it('charts evaluations of a flag, and lists them in a table', async () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=usage`))
     await page.getByRole('img', { name: /Evaluations by value/ }).waitFor()
+    await page.getByText('1 in total').first().waitFor()
+    await page.getByText('1 · 100%').first().waitFor()
+    await page.getByText('Today is not over').first().waitFor()
     await page.getByText('Show as table').first().click()
     await page.getByRole('table', { name: 'Evaluations by value' }).getByRole('row', { name: /Total/ }).waitFor()
     await expectSound(page)
@@ -361,6 +364,12 @@ describe('access', { timeout: 120_000 }, () => {
     // Streamed, without a reload.
     await page.getByRole('row', { name: /linus@example.com/ }).waitFor()
     await page.goto(inOrganization('/roles'))
+    const withoutRole = page.getByRole('combobox', { name: 'Members without a role' })
+    await withoutRole.selectOption('Can view')
+    await page.getByText('Members without a role can only view flags.').waitFor()
+    await expectSound(page)
+    await withoutRole.selectOption('Can edit')
+    await page.getByText('Members without a role can edit all flags.').waitFor()
     await page.getByRole('textbox', { name: 'Role name' }).fill('Release managers')
     await page.getByRole('button', { name: 'Create role' }).click()
     await page.getByRole('button', { name: /Release managers/ }).click()

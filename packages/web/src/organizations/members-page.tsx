@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
-import { useMembers, useRoles } from '../services/member-queries.ts'
+import { useFlagAccessSettings, useMembers, useRoles } from '../services/member-queries.ts'
 import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
@@ -115,20 +115,10 @@ export function MembersPage() {
 
 /** Undefined until everything that decides is known. */
 function useAccessOf(organizationId: string) {
-  const call = useCall()
-  const params = { parent_lookup_organization_id: organizationId }
   const roles = useRoles(organizationId).data
-  const resources = useQuery({
-    queryKey: ['roles', organizationId, 'resource-access'],
-    queryFn: ({ signal }) => call(routes.roles.listResourceAccess, { params, signal }),
-  }).data
-  const organization = useOrganizations().data?.find(({ id }) => id === organizationId)
-  if (!roles || !resources || !organization) return undefined
-  const settings = {
-    roles,
-    organizationAccess: resources.results.find(({ resource }) => resource === 'feature flags')?.access_level,
-    defaultAccess: organization.default_access_level,
-  }
+  const access = useFlagAccessSettings(organizationId)
+  if (!roles || !access) return undefined
+  const settings = { roles, ...access }
   return (member: Parameters<typeof effectiveAccess>[0]) => effectiveAccess(member, settings)
 }
 

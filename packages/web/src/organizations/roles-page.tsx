@@ -4,10 +4,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
-import { useMembers, useRoles } from '../services/member-queries.ts'
-import { canEditAllFlags, editFlagsLevel, isAdmin } from '../services/permissions.ts'
+import { useFlagAccessSettings, useMembers, useRoles } from '../services/member-queries.ts'
+import { canEditAllFlags, canEditByDefault, editFlagsLevel, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
-import { useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
+import { useMembershipLevel } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
@@ -21,14 +21,17 @@ import { Page } from '../ui/layout/page.tsx'
 export function RolesPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
-  const organizations = useOrganizations().data
+  const access = useFlagAccessSettings(organizationId)
   const canManage = isAdmin(useMembershipLevel(organizationId))
   const roles = useRoles(organizationId)
   return (
-    <Page title={t.shell.roles} intro={t.roles.intro}>
-      <Loaded query={{ ...roles, data: organizations && roles.data }}>
+    <Page title={t.shell.roles} intro={canEditByDefault(access) ? t.roles.intro : t.roles.introViewers}>
+      <Loaded query={{ ...roles, data: access && roles.data }}>
         {all => (
           <>
+            {canManage && access?.organizationAccess === undefined && (
+              <WithoutRole organizationId={organizationId} level={access?.defaultAccess ?? editFlagsLevel} />
+            )}
             {canManage && <NewRole organizationId={organizationId} />}
             {all.length === 0 ? (
               <EmptyState title={t.roles.none} text={t.roles.noneText} />
@@ -57,6 +60,38 @@ export function RolesPage() {
         )}
       </Loaded>
     </Page>
+  )
+}
+
+/** What members without a role can do. Shown only while no setting for the whole organization counts before it. */
+function WithoutRole({ organizationId, level }: { organizationId: string; level: number }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const levels = useLevels()
+  const save = useMutation({
+    mutationFn: (to: number) =>
+      call(routes.organizations.update, {
+        params: { parent_lookup_organization_id: organizationId },
+        body: { default_access_level: to },
+      }),
+    onSuccess: ({ default_access_level: now }) => {
+      const label = levels.find(({ value }) => value === String(now))?.label ?? String(now)
+      notify.success({ message: t.roles.withoutRoleSet(label) })
+      return queries.invalidateQueries({ queryKey: ['organizations'] })
+    },
+    onError: error => notify.fail(error),
+  })
+  return (
+    <NativeSelect
+      label={t.roles.withoutRole}
+      value={String(save.isPending ? save.variables : level)}
+      onChange={event => save.mutate(Number(event.currentTarget.value))}
+      data={levels}
+      maw={240}
+      mb="md"
+    />
   )
 }
 

@@ -1,6 +1,7 @@
 import { routes } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useCall } from './services.ts'
+import { useOrganizations } from './session-queries.ts'
 
 const listedMax = '1000'
 
@@ -28,4 +29,21 @@ export function useRoles(organizationId: string | undefined) {
     },
     enabled: organizationId !== undefined,
   })
+}
+
+/** What members can do with flags as far as no role decides. Undefined until it is known. */
+export function useFlagAccessSettings(organizationId: string) {
+  const call = useCall()
+  const resources = useQuery({
+    queryKey: ['roles', organizationId, 'resource-access'],
+    queryFn: ({ signal }) =>
+      call(routes.roles.listResourceAccess, { params: { parent_lookup_organization_id: organizationId }, signal }),
+  }).data
+  const organization = useOrganizations().data?.find(({ id }) => id === organizationId)
+  if (!resources || !organization) return undefined
+  return {
+    /** The setting for the whole organization, if there is one. It counts before the default. */
+    organizationAccess: resources.results.find(({ resource }) => resource === 'feature flags')?.access_level,
+    defaultAccess: organization.default_access_level,
+  }
 }

@@ -34,3 +34,8 @@ export function canRemoveMember(viewer: Viewer, member: Member, members: readonl
 /** The levels that the viewer can give to others. */
 export const assignableLevels = (viewer: Viewer): number[] =>
   isAdmin(viewer.level) ? [memberLevel, adminLevel, ownerLevel].filter(level => level <= viewer.level) : []
+
+/** Whether members without a role can edit flags. */
+export const canEditByDefault = (
+  settings: { readonly organizationAccess: number | undefined; readonly defaultAccess: number } | undefined,
+): boolean => (settings?.organizationAccess ?? settings?.defaultAccess ?? editFlagsLevel) >= editFlagsLevel

@@ -4,6 +4,8 @@ import { SnowflakeIcon } from '../../ui/icons.tsx'
 import { useFreezes } from '../gate/gate-queries.ts'
 import classes from './freeze-notice.module.css'
 
+const shownMax = 3
+
 interface Props {
   projectId: string
 }
@@ -18,8 +20,14 @@ export function FreezeNotice({ projectId }: Props) {
   const active = useActiveFreezes(projectId)
   if (active.length === 0) return null
   return (
-    <Alert color="blue" role="status" className={classes.notice} p="xs">
-      {active.map(({ id, tag, reason, current_end }) => {
+    <Alert
+      color="blue"
+      role="status"
+      className={classes.notice}
+      classNames={{ message: classes.text as string }}
+      p="xs"
+    >
+      {active.slice(0, shownMax).map(({ id, tag, reason, current_end }) => {
         const until = moment(current_end ?? '')
         return (
           <div key={id}>

@@ -4,7 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useRoles } from '../../services/member-queries.ts'
+import { useFlagAccessSettings, useRoles } from '../../services/member-queries.ts'
+import { canEditByDefault } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
@@ -26,6 +27,7 @@ export function AccessTab({ flag, project }: TabProps) {
   const queryKey = ['role-access', params.project_id, params.parent_lookup_feature_flag_id]
   const grants = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }) })
   const roles = useRoles(project.organization)
+  const access = useFlagAccessSettings(project.organization)
   const [roleId, setRoleId] = useState('')
   const refresh = () => queries.invalidateQueries({ queryKey })
   const grant = useMutation({
@@ -48,13 +50,13 @@ export function AccessTab({ flag, project }: TabProps) {
     grant.mutate()
   }
   return (
-    <Loaded query={grants}>
+    <Loaded query={{ ...grants, data: access && grants.data }}>
       {({ results }) => {
         const free = (roles.data ?? []).filter(role => results.every(({ role_id }) => role_id !== role.id))
         return (
           <Stack>
             <Text size="sm" c="dimmed">
-              {t.access.intro}
+              {canEditByDefault(access) ? t.access.intro : t.access.introViewers}
             </Text>
             <ProblemAlert error={grant.error ?? revoke.error} />
             {results.length === 0 ? (

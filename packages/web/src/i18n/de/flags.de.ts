@@ -139,6 +139,8 @@ export const flags: FlagsMessages = {
   access: {
     intro:
       'Admins, Mitglieder ohne Rolle und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
+    introViewers:
+      'Admins und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten; Mitglieder ohne Rolle können Flags nur ansehen. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
     none: 'Keine weiteren Rollen können dieses Flag bearbeiten.',
     role: 'Rolle',
     members: 'Mitglieder',

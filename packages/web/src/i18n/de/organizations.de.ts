@@ -34,6 +34,9 @@ export const organizations: OrganizationsMessages = {
   roles: {
     created: name => `Rolle ${name} erstellt`,
     intro: 'Legt fest, wer Flags bearbeiten kann. Mitglieder ohne Rolle können alle Flags bearbeiten.',
+    introViewers: 'Legt fest, wer Flags bearbeiten kann. Mitglieder ohne Rolle können Flags nur ansehen.',
+    withoutRole: 'Mitglieder ohne Rolle',
+    withoutRoleSet: level => `Mitglieder ohne Rolle: ${level}`,
     none: 'Noch keine Rollen',
     noneText:
       'Mit einer Rolle können ihre Mitglieder alle Flags bearbeiten oder nur die, die ihr Zugriff geben. Erstelle oben eine.',

@@ -137,6 +137,8 @@ export const flags = {
   access: {
     intro:
       'Admins, members without a role, and roles that can edit flags can edit every flag. Grant other roles access to this flag only.',
+    introViewers:
+      'Admins and roles that can edit flags can edit every flag; members without a role can only view flags. Grant other roles access to this flag only.',
     none: 'No additional roles can edit this flag.',
     role: 'Role',
     members: 'Members',

@@ -33,6 +33,9 @@ export const organizations = {
   roles: {
     created: (name: string) => `Role ${name} created`,
     intro: 'Control who can edit flags. Members without a role can edit all flags.',
+    introViewers: 'Control who can edit flags. Members without a role can only view flags.',
+    withoutRole: 'Members without a role',
+    withoutRoleSet: (level: string) => `Members without a role: ${level}`,
     none: 'No roles yet',
     noneText: 'A role lets its members edit all flags, or only the flags that grant it access. Create one above.',
     name: 'Role name',
