@@ -113,6 +113,18 @@ describe('the OpenAPI document', () => {
     )
   })
 
+  it('names the header with overrides on every operation that evaluates for a client', () => {
+    const header = 'X-Halyard-Overrides'
+    const found = operations.filter(({ parameters }) => parameters.some(({ name }) => name === header))
+    expect(found.map(({ operationId }) => operationId)).toEqual([
+      'evaluateFlags',
+      'decide',
+      'evaluateAllFlagsOfrep',
+      'evaluateFlagOfrep',
+    ])
+    for (const { responses } of found) expect(responses['200']?.headers).toHaveProperty(header)
+  })
+
   it('documents every credential', () => {
     const used = new Set(operations.flatMap(({ security }) => security.flatMap(scheme => Object.keys(scheme))))
     expect(used).toEqual(new Set(Object.keys(document.components.securitySchemes)))

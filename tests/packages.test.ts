@@ -156,6 +156,17 @@ const write = (name: string, text: string): string => {
   return path
 }
 
+/** Not part of the lock file, so they need not be installed, except where `HALYARD_TEST_RUNTIMES` is `all`. */
+const runtimes = otherRuntimes()
+const isInstalled = ({ command }: { readonly command: string }) => existsSync(command)
+const isUsed = process.env.HALYARD_TEST_RUNTIMES === 'all' ? () => true : isInstalled
+const scripted = runtimes.filter(({ name }) => name !== 'workerd').filter(isUsed)
+const isolates = runtimes.filter(({ name }) => name === 'workerd').filter(isUsed)
+const unused = runtimes.filter(runtime => !isUsed(runtime)).map(({ name }) => name)
+if (unused.length > 0) {
+  console.info(`Not tested, because not installed: ${unused.join(', ')} (scripts/npm-packages/install-runtimes.mjs).`)
+}
+
 describe('packed packages', () => {
   it.each(publishedPackages)('@halyard/%s has complete metadata and only built files', name => {
     const folder = join(project, 'node_modules/@halyard', name)
@@ -211,12 +222,12 @@ describe('packed packages', () => {
     expect((await run(process.execPath, [provider])).stdout).toBe('[{"a":1},"STATIC"]\n')
   })
 
-  it.each(runtimes())('run on $name', async ({ command, args }) => {
+  it.each(scripted)('run on $name', async ({ command, args }) => {
     const program = write('program.mjs', `${esm}\nconsole.log(text)`)
     expect((await run(command, [...args, program], { cwd: project })).stdout).toBe(`${expected}\n`)
   })
 
-  it.each(workerd())('run on %s, which forbids compiling WebAssembly', async command => {
+  it.each(isolates)('run on $name, which forbids compiling WebAssembly', async ({ command }) => {
     const modules = ['client', 'engine'].map(name => {
       const file = `node_modules/@halyard/${name}/dist/index.js`
       return `(name = "@halyard/${name}", esModule = embed "${file}")`
@@ -246,17 +257,14 @@ async function compileFiles(files: string[], options: string[]): Promise<string>
   return stdout
 }
 
-/** Present after `node scripts/npm-packages/install-runtimes.mjs`. */
-function runtimes() {
+/** Where `node scripts/npm-packages/install-runtimes.mjs` puts them. */
+function otherRuntimes() {
   const folder = join(root, '.cache/runtimes/node_modules')
   return [
     { name: 'Node 22', command: join(folder, 'node-22/bin/node'), args: [] },
     { name: 'Node 24', command: join(folder, 'node-24/bin/node'), args: [] },
     { name: 'Bun', command: join(folder, '.bin/bun'), args: ['run'] },
     { name: 'Deno', command: join(folder, '.bin/deno'), args: ['run', '--no-prompt', '--allow-all'] },
-  ].filter(({ command }) => existsSync(command))
-}
-
-function workerd(): string[] {
-  return [join(root, '.cache/runtimes/node_modules/.bin/workerd')].filter(command => existsSync(command))
+    { name: 'workerd', command: join(folder, '.bin/workerd'), args: [] },
+  ]
 }

@@ -39,9 +39,13 @@ export async function buildDocs(out = join(dist, 'docs')) {
   }
   for (const page of rendered.values()) write(`${addressOf(page.path).slice('/docs/'.length)}index.html`, page)
   write('404.html', renderPage('404', notFound))
+  writeFileSync(join(out, 'pages.json'), JSON.stringify(order.map(path => listed(rendered.get(path)))))
   cpSync(join(docs, 'images'), join(out, 'images'), { recursive: true })
   compressFiles(out)
 }
+
+/** For the command palette of the dashboard. */
+const listed = ({ path, title }) => ({ url: addressOf(path), title })
 
 const notFound = `# Page not found
 

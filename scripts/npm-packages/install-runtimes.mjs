@@ -7,7 +7,13 @@ import { root, run, say } from '../prepare.mjs'
 const folder = join(root, '.cache/runtimes')
 mkdirSync(folder, { recursive: true })
 writeFileSync(join(folder, 'package.json'), '{"private": true}\n')
-const runtimes = ['bun@1.4.4', 'deno@2.9.6', 'workerd@1.20261104.1', 'node-22@npm:node@22', 'node-24@npm:node@24']
+const runtimes = [
+  'bun@1.4.4',
+  'deno@2.9.6',
+  'workerd@1.20261104.1',
+  'node-22@npm:node@22.23.3',
+  'node-24@npm:node@24.21.0',
+]
 for (const runtime of process.argv.length > 2 ? process.argv.slice(2) : runtimes) {
   say(`Installing ${runtime} …`)
   run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', runtime], { cwd: folder })

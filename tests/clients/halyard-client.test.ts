@@ -41,6 +41,7 @@ onEachPath('the client', environment => {
       { key: 'split', filters: { groups: [{}], multivariate: { variants }, payloads: { test: '{"n": 1}' } } },
       { key: 'chosen', filters: rule({ key: 'id', type: 'cohort', value: cohort.body.id }) },
       { key: 'browsers', evaluation_runtime: 'client' },
+      { key: 'adult', filters: rule({ key: 'age', type: 'person', operator: 'number_gte', value: 18 }) },
     ]) {
       ids[flag.key] = (await s.post(flags, flag)).body.id
     }
@@ -145,6 +146,7 @@ onEachPath('the client', environment => {
     const all = new Map((await client.evaluateAll(stored)).map(each => [each.key, each.value]))
     expect(all).toEqual(
       new Map([
+        ['adult', false],
         ['chosen', false],
         ['mail', false],
         ['pro', true],
@@ -154,6 +156,45 @@ onEachPath('the client', environment => {
     )
     const local = await openReady({ storedPersons: 'local' })
     expect(await local.evaluate('pro', stored)).toMatchObject({ value: undefined, reason: { code: 'needs_person' } })
+  })
+
+  it('evaluates in process what PostHog SDKs leave to the server', async () => {
+    const client = await openReady()
+    const context = { distinctId: 'user-1', personProperties: { age: 29 } }
+    expect(await client.evaluate('adult', context)).toMatchObject({ value: true, source: 'local' })
+    expect(proxy.requested).not.toContain('POST /flags/?v=2')
+  })
+
+  it('has the server check signed overrides, and evaluates without those that it refuses', async () => {
+    const client = await openReady({ exposures: true })
+    const { token } = (await s.post(`${s.project}/flag_overrides/`, { overrides: { switch: false, split: 'test' } }))
+      .body as { token: string }
+    const context = { distinctId: 'user-1', personProperties: { plan: 'pro' }, overrides: token }
+    const seen = async (overrides: string | undefined) => {
+      const { value, source, reason } = await client.evaluate('switch', { ...context, overrides })
+      return [value, source, reason.code]
+    }
+    expect(await seen(token)).toEqual([false, 'server', 'override'])
+    expect(client.evaluateLocally('switch', context).value).toBe(true)
+    const all = new Map((await client.evaluateAll(context)).map(each => [each.key, each]))
+    expect(all.get('split')).toMatchObject({ value: 'test', payload: { n: 1 }, reason: { code: 'override' } })
+    expect(all.get('pro')).toMatchObject({ value: true, reason: { code: 'condition_match' } })
+
+    const asked = () => proxy.requested.filter(path => path === 'POST /flags/?v=2').length
+    const before = asked()
+    const ordinary = [true, 'local', 'condition_match']
+    for (const refused of [
+      `${token.slice(0, -5)}AAAAA`,
+      `${token.slice(0, -5)}AAAAA`,
+      'text',
+      'ho1.\r\nx: y',
+      undefined,
+    ]) {
+      expect(await seen(refused), refused).toEqual(ordinary)
+    }
+    expect(asked()).toBe(before + 1)
+    proxy.isDown = true
+    expect((await client.evaluate('switch', { ...context, distinctId: 'user-2' })).value).toBe(true)
   })
 
   it('reports each exposure once and sends tracked events', async () => {

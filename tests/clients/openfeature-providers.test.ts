@@ -80,6 +80,22 @@ describe('the provider for servers', () => {
     expect(await client.getBooleanValue('list', false, context)).toBe(true)
   })
 
+  it('passes signed overrides of a request on', async () => {
+    const { client } = await connect()
+    const { token } = (await s.post(`${s.project}/flag_overrides/`, { overrides: { off: true, color: 'blue' } })).body
+    const overridden = { ...context, $halyard_overrides: token }
+    expect(await client.getStringDetails('color', 'x', overridden)).toMatchObject({
+      value: 'blue',
+      reason: 'TARGETING_MATCH',
+      flagMetadata: { reasonCode: 'override' },
+    })
+    expect(await client.getBooleanValue('off', false, overridden)).toBe(true)
+    expect(await client.getStringValue('color', 'x', context)).toBe('red')
+    expect(await client.getStringValue('color', 'x', { ...context, $halyard_overrides: 'forged' })).toBe('red')
+    const snapshot = await evaluateFlags({ url: s.url, token: s.projectToken, context, overrides: token })
+    expect(snapshot?.flags.find(({ key }) => key === 'color')).toMatchObject({ value: 'blue' })
+  })
+
   it('uses the default in the code for flags without a value, and reports errors', async () => {
     const { client } = await connect()
     expect(await client.getBooleanDetails('off', true, context)).toMatchObject({ value: true, reason: 'DISABLED' })

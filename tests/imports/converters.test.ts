@@ -269,6 +269,21 @@ const cases: readonly Case[] = [
     },
   },
   {
+    name: 'declares that numbers in a saved group of ids become text',
+    source: 'growthbook',
+    document: {
+      ...growthbookFeature([{ condition: { $savedGroup: { id: 'g', attributeKey: 'id' } }, force: true }]),
+      savedGroups: { g: { type: 'list', values: [0, 'a'] } },
+    },
+    values: {
+      f: [
+        ['a', {}, true],
+        ['b', {}, OFF],
+      ],
+    },
+    approximate: ['f'],
+  },
+  {
     name: 'refuses constraints on dates',
     source: 'flipt',
     document: {

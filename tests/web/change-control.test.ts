@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectSound, startVisit, type Visit } from './browser.ts'
+import { watchButtons } from './watch-buttons.ts'
 
 const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
 
@@ -307,6 +308,27 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     expect(await p.read()).toMatchObject({ active: false, version: 2 })
     await page.goto(`${p.path}/flags/${p.flagId}?tab=history`)
     await page.getByText('Checkout fails.').waitFor()
+  })
+
+  it('reports a freeze that begins on an open page beside it, and moves no button', async () => {
+    const p = await projectWith('Surprised', 'spring-sale')
+    const path = `${p.path}/flags/${p.flagId}`
+    const [page, phone] = [await visit.signedIn(path), await visit.signedIn(path, { width: 390, dark: true })]
+    for (const each of [page, phone]) {
+      await each.getByText('On for').first().waitFor()
+      await each.evaluate(watchButtons('main button, nav a, nav button'))
+    }
+    const freeze = { project: p.id, reason: 'Data center move', ends_at: '2099-01-01T00:00:00Z' }
+    const { status, text } = await visit.scenario.post(`${visit.scenario.organization}/freezes/`, freeze)
+    expect(status, text).toBe(201)
+    await page.getByText('Changes are frozen until Jan 1, 2099, 12:00 AM: Data center move').waitFor()
+    await expectSound(page)
+    await phone.getByRole('button', { name: 'Frozen', exact: true }).waitFor()
+    await expectSound(phone)
+    for (const each of [page, phone]) expect(await each.evaluate('window.moves')).toEqual([])
+    await phone.getByRole('button', { name: 'Frozen', exact: true }).click()
+    await phone.getByText('Changes are frozen until Jan 1, 2099, 12:00 AM: Data center move').waitFor()
+    await expectSound(phone)
   })
 
   it('shows where code names a flag, and archives one in use only with a reason', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
 
@@ -126,6 +127,29 @@ describe('a project', { timeout: 120_000 }, () => {
     expect(new URL(page.url()).searchParams.get('kind')).toBe('deleted')
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('article').first().waitFor()
+    await expectSound(page)
+  })
+
+  it('exports its activity, and links to each entry', async () => {
+    const page = await visit.signedIn(inProject('/activity?kind=created'))
+    const entry = page.getByRole('article').filter({ hasText: 'search-v2' })
+    await entry.waitFor()
+    const exported = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name, exact: true }).click(),
+      ])
+      return readFileSync(await download.path(), 'utf8')
+    }
+    const entries = JSON.parse(await exported('Export JSON'))
+    expect(entries.every(({ activity }: { activity: string }) => activity === 'created')).toBe(true)
+    const { id } = entries.find(({ detail }: { detail: { name: string } }) => detail.name === 'search-v2')
+    expect(await exported('Export CSV')).toContain(`\n${id},`)
+    await entry.getByRole('link', { name: 'Link' }).click()
+    await expect.poll(() => page.getByRole('article').count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get('entry')).toBe(JSON.stringify(String(id)))
+    await page.reload()
+    await entry.waitFor()
     await expectSound(page)
   })
 })

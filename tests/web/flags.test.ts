@@ -89,6 +89,27 @@ describe('the flag list', { timeout: 120_000 }, () => {
     expect((await member.get(`${scenario.project}/saved_views/`)).body).toEqual([])
   })
 
+  it('marks favorites, each user their own', async () => {
+    const { scenario } = visit
+    const { id } = await flagNamed('dark-mode')
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags/${id}`)
+    const star = page.getByRole('button', { name: 'Favorite', exact: true })
+    await star.click()
+    await page.getByRole('button', { name: 'Favorite', exact: true, pressed: true }).waitFor()
+    await page.goto('/')
+    await page.getByText('3 flags', { exact: true }).waitFor()
+    await page.getByRole('img', { name: 'Favorite' }).waitFor()
+    await page.getByRole('button', { name: 'Favorites only' }).click()
+    await page.getByText('1 of 3 flags').waitFor()
+    await page.getByRole('link', { name: 'dark-mode' }).waitFor()
+    await expectSound(page)
+    const other = await scenario.join('with-other-favorites')
+    expect((await other.get(`${scenario.project}/feature_flags/favorites/`)).body).toEqual([])
+    await page.goto(`/project/${scenario.projectId}/flags/${id}`)
+    await page.getByRole('button', { name: 'Favorite', exact: true, pressed: true }).click()
+    await page.getByRole('button', { name: 'Favorite', exact: true, pressed: false }).waitFor()
+  })
+
   it('reviews a toggle with its impact and undoes it', async () => {
     const page = await visit.signedIn('/')
     // The row is complete and no longer moves.

@@ -247,7 +247,7 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     await type(page.getByRole('textbox', { name: 'Name' }), 'From a file')
     await tabTo(page.getByRole('radio', { name: 'Dynamic (filters)' }))
     await page.keyboard.press('ArrowRight')
-    await press(page.getByRole('button', { name: 'New cohort' }))
+    await press(page.getByRole('button', { name: 'Create cohort' }))
     await expectFocus(page.getByRole('heading', { name: 'From a file', level: 1 }))
     await tabTo(page.getByRole('button', { name: 'Upload CSV' }))
     await page.keyboard.press('Enter')
@@ -265,6 +265,90 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     await page.keyboard.press('Enter')
     await announced(page, 'Cohort From a file deleted')
     await expectFocus(page.getByRole('heading', { name: 'Cohorts', level: 1 }))
+  })
+
+  it('tags are renamed and removed', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Tagged' })
+    const flags = `/api/projects/${project.id}/feature_flags/`
+    await scenario.post(flags, { key: 'a', tags: ['web'] })
+    const page = await visit.signedIn(`/project/${project.id}/tags`)
+    await press(page.getByRole('button', { name: 'Rename: web' }))
+    const dialog = page.getByRole('dialog', { name: 'Rename tag web' })
+    await expectFocus(dialog.getByRole('textbox', { name: 'New name' }))
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('browser')
+    await page.keyboard.press('Enter')
+    await announced(page, '1 flag changed')
+    await dialog.waitFor({ state: 'hidden' })
+    await press(page.getByRole('button', { name: 'Remove: browser' }))
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Remove' }))
+    await page.keyboard.press('Enter')
+    await page.getByText('No tags yet').waitFor()
+    await expect.poll(async () => (await scenario.get(flags)).body.results[0].tags).toEqual([])
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+  })
+
+  it('a webhook is added and removed, with the error at its field', async () => {
+    const page = await visit.signedIn(inProject('/settings/webhooks'))
+    await type(page.getByRole('textbox', { name: 'Name' }), 'Releases')
+    const url = page.getByRole('textbox', { name: 'URL' })
+    await type(url, 'hooks.example.com/x')
+    await choose(page.getByRole('combobox', { name: 'Format' }), 'Slack')
+    await press(page.getByRole('button', { name: 'Add webhook' }))
+    await expectFieldError(url, 'Enter an address that starts with https://')
+    await expectFocus(url)
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('https://hooks.example.com/x')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^whsec_/).waitFor()
+    await press(page.getByRole('button', { name: /^Releases/ }))
+    await press(page.getByRole('button', { name: 'Delete' }))
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Delete' }))
+    await page.keyboard.press('Enter')
+    await page.getByText('No webhooks yet').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+  })
+
+  it('people are evaluated in the playground, with a what-if value', async () => {
+    const { scenario } = visit
+    const groups = [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }]
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'for-teams', filters: { groups } })
+    const page = await visit.signedIn(inProject('/playground'))
+    await type(page.getByRole('textbox', { name: 'People' }), 'ada')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('bob')
+    await type(page.getByRole('textbox', { name: 'What-if properties' }), 'plan = team')
+    await type(page.getByRole('textbox', { name: 'Flags' }), 'for-teams')
+    await press(page.getByRole('button', { name: 'Evaluate' }))
+    await page.getByRole('row', { name: /^bob/ }).getByText('on', { exact: true }).waitFor()
+    await tabTo(page.getByRole('button', { name: 'Export CSV' }))
+    await expectSound(page)
+  })
+
+  it('flags of another service are reviewed and imported', async () => {
+    const page = await visit.signedIn(inProject('/import'))
+    const choosers: FileChooser[] = []
+    page.on('filechooser', chooser => choosers.push(chooser))
+    await choose(page.getByRole('combobox', { name: 'Service' }), 'LaunchDarkly')
+    await press(page.getByRole('button', { name: 'Choose file' }))
+    await expect.poll(() => choosers.length).toBe(1)
+    const on = { on: true, salt: 's', variations: [true, false], offVariation: 1, fallthrough: { variation: 0 } }
+    await choosers[0]!.setFiles({
+      name: 'flags.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ flags: { 'brought-along': on } })),
+    })
+    await page.getByText('flags.json').waitFor()
+    await press(page.getByRole('button', { name: 'Review import' }))
+    await page
+      .getByRole('cell', { name: 'brought-along' })
+      .or(page.getByRole('rowheader', { name: 'brought-along' }))
+      .waitFor()
+    await press(page.getByRole('button', { name: 'Import', exact: true }))
+    await page.getByText('1 created, 0 updated.').waitFor()
+    await press(page.getByRole('link', { name: 'brought-along' }))
+    await expectFocus(page.getByRole('heading', { name: 'brought-along', level: 1 }))
   })
 
   it('plugins are installed from the catalog and a URL, reordered and uninstalled', async () => {

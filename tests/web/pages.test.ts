@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, sendEventsOfAda, startVisit, toggle, type Visit } from './browser.ts'
+import { expectFocus, expectSound, sendEventsOfAda, startVisit, toggle, type Visit } from './browser.ts'
 
 let visit: Visit
 let flagId: number
@@ -44,9 +44,11 @@ describe('the debugger', { timeout: 120_000 }, () => {
   it('shows each flag with the trace of every condition', async () => {
     const page = await visit.signedIn(inProject('/debugger'))
     await expectSound(page)
-    await page.getByRole('combobox', { name: 'Person' }).fill('ada')
-    await page.getByRole('option', { name: /ada@example.com/ }).click()
-    await page.getByRole('button', { name: 'Evaluate' }).click()
+    await expectFocus(page.getByRole('combobox', { name: 'Person' }))
+    await page.keyboard.type('ada')
+    await page.getByRole('option', { name: /ada@example.com/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
     await page.getByRole('button', { name: /search-v2/ }).click()
     await page.getByText('plan equals “pro” – actual: “pro”').waitFor()
     await expectSound(page)
@@ -261,11 +263,23 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('No scheduled changes').waitFor()
   })
 
-  it('cancels a scheduled change', async () => {
+  it('marks a ramp whose condition is gone, and cancels it', async () => {
+    const address = `${visit.scenario.project}/feature_flags/${flagId}/`
+    const { body: before } = await visit.scenario.get(address)
+    await visit.scenario.patch(address, {
+      filters: {
+        groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }],
+      },
+    })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
+    const ramp = page.getByRole('row', { name: /^Condition 1: 20% → 60% → 100%/ })
+    await ramp.getByText('broken', { exact: true }).waitFor()
+    await ramp.getByText('Its condition was changed or removed.').waitFor()
+    await expectSound(page)
     await page.getByRole('button', { name: 'Cancel change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }).click()
     await page.getByText('No scheduled changes').waitFor()
+    await visit.scenario.patch(address, { filters: before.filters })
   })
 
   it('copies a flag to another project', async () => {

@@ -199,6 +199,95 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByText('palette-target').waitFor()
   })
 
+  it('finds everything in the command palette and acts, by keyboard alone', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Searched' })
+    const { body: staging } = await scenario.post('/api/projects/', { name: 'Searched, staging' })
+    const api = `/api/projects/${project.id}`
+    for (const id of [project.id, staging.id])
+      await scenario.post(`/api/projects/${id}/feature_flags/`, { key: 'checkout-v2' })
+    await scenario.post(`${scenario.organization}/environment_sets/`, {
+      name: 'Searched',
+      environments: [
+        { name: 'staging', is_production: false, project: staging.id },
+        { name: 'production', is_production: true, project: project.id },
+      ],
+    })
+    await scenario.post(`${api}/cohorts/`, { name: 'Paying teams', is_static: true })
+    await scenario.post(`${scenario.organization}/plugins/`, { name: 'Zebra counter' })
+    await scenario.join('wanda')
+    const person = { event: '$identify', distinct_id: 'ken', properties: { $set: { email: 'ken.ito@example.com' } } }
+    await scenario.post('/batch/', { api_key: project.api_token, batch: [person] })
+    const people = async () => (await scenario.get(`${api}/persons/`)).body.count
+    await expect.poll(people, { timeout: 60_000 }).toBe(1)
+
+    const page = await visit.signedIn(`/project/${project.id}/settings`)
+    const field = page.getByRole('combobox', { name: 'Search', exact: true })
+    const search = async (text: string) => {
+      await page.keyboard.press('Control+k')
+      await expectFocus(field)
+      await page.keyboard.type(text)
+    }
+    const found: Record<string, RegExp> = {
+      payte: /^Paying teams ?Cohort$/,
+      'ken.ito': /^ken.ito@example.com ?Person$/,
+      zebra: /^Zebra counter ?Plugin$/,
+      wanda: /^wanda .*Member$/,
+      webho: /^Webhooks ?Page$/,
+      freez: /^Freezes ?Page$/,
+      'backup exp': /^Backup, export and migration ?Documentation$/,
+      'dark theme': /^Theme: Dark ?Action$/,
+    }
+    for (const [text, name] of Object.entries(found)) {
+      await search(text)
+      await page.getByRole('option', { name }).first().waitFor()
+      await page.keyboard.press('Escape')
+      await field.waitFor({ state: 'hidden' })
+    }
+
+    await search('ckv2')
+    await page.getByRole('option', { name: /checkout-v2/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'checkout-v2', level: 1 }).waitFor()
+    await page.getByRole('region', { name: 'Environments of this flag' }).getByText('Same').waitFor()
+    await search('copy key')
+    await page.getByRole('option', { name: /^Copy key: checkout-v2/ }).waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('turn checkout')
+    await page.getByRole('option', { name: /^Turn checkout-v2 off/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    // An action that changes a flag is reviewed.
+    await page.getByRole('dialog', { name: 'Turn checkout-v2 off?' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await search('in staging')
+    await page.getByRole('option', { name: /^Open checkout-v2 in staging/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(url => url.pathname.startsWith(`/project/${staging.id}/`))
+    await page.getByRole('heading', { name: 'checkout-v2', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page
+      .getByRole('option', { name: /^checkout-v2 ?Recent · Flag/ })
+      .first()
+      .waitFor()
+    await expectSound(page)
+  })
+
+  it('has no motion for those who prefer none', async () => {
+    const page = await visit.signedIn(`/project/${visit.scenario.projectId}/setup`)
+    await page.getByText('Waiting for the first call').waitFor()
+    // As text: it runs in the browser.
+    const motions = () =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('*')].flatMap(element =>
+        [undefined, '::before', '::after'].flatMap(part => {
+          const { transitionDuration, animationName } = getComputedStyle(element, part)
+          return [transitionDuration, animationName].join().split(/, */).filter(each => !/^(none|0s)$/.test(each))
+        }))`)
+    expect(await motions()).toEqual([])
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    await expect.poll(async () => (await motions()).length).toBeGreaterThan(0)
+  })
+
   it('works on a narrow phone in dark mode', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
     await page.getByRole('heading', { name: 'Flags' }).waitFor()

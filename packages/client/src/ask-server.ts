@@ -3,16 +3,26 @@ import { isRecord } from './definitions.ts'
 import type { Settings } from './options.ts'
 import { startTimer } from './timers.ts'
 
-/** Evaluates flags that depend on stored persons: on the server. */
+/** Evaluates on the server what cannot be evaluated here: flags that depend on stored persons, and signed overrides. */
 export interface ServerEvaluations {
-  /** The outcomes by flag key. A flag that the server could not evaluate is missing. Never rejects. */
-  ask(keys: readonly string[], subject: Subject, digest: string | undefined): Promise<ReadonlyMap<string, Outcome>>
+  /**
+   * The outcomes by flag key. A flag that the server could not evaluate is missing; with overrides that it does not accept, all are.
+   * Never rejects.
+   */
+  ask(
+    keys: readonly string[],
+    subject: Subject,
+    digest: string | undefined,
+    overrides?: string,
+  ): Promise<ReadonlyMap<string, Outcome>>
 }
 
 const cachedMax = 10_000
 /** Stored properties can change without a change of the definitions. */
 const cacheMilliseconds = 30_000
 const pendingMax = 100
+const refusedMax = 1_000
+const overridesHeader = 'x-halyard-overrides'
 const none: ReadonlyMap<string, Outcome> = new Map()
 
 interface Cached {
@@ -26,9 +36,15 @@ export function createServerEvaluations(
   now: () => number = Date.now,
 ): ServerEvaluations {
   const cached = new Map<string, Cached>()
+  /** Overrides that the server has refused, and until when it is not asked again: anyone can send such text. */
+  const refused = new Map<string, number>()
   let pending = 0
 
-  async function request(keys: readonly string[], subject: Subject): Promise<ReadonlyMap<string, Outcome>> {
+  async function request(
+    keys: readonly string[],
+    subject: Subject,
+    overrides: string | undefined,
+  ): Promise<ReadonlyMap<string, Outcome>> {
     const token = projectToken()
     if (token === undefined || pending >= pendingMax) return none
     const abort = new AbortController()
@@ -37,12 +53,19 @@ export function createServerEvaluations(
     try {
       const response = await settings.fetch(`${settings.url}/flags/?v=2`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: {
+          'content-type': 'application/json',
+          ...(overrides !== undefined && { [overridesHeader]: overrides }),
+        },
         body: JSON.stringify(bodyOf(token, keys, subject)),
         signal: abort.signal,
       })
       const text = await response.text()
       if (response.status !== 200) throw new Error(`POST /flags/ returned ${response.status}.`)
+      if (overrides !== undefined && response.headers.get(overridesHeader) !== 'applied') {
+        putBounded(refused, overrides, now() + cacheMilliseconds, refusedMax)
+        return none
+      }
       return outcomesIn(JSON.parse(text))
     } catch (error) {
       settings.report(error)
@@ -54,16 +77,14 @@ export function createServerEvaluations(
   }
 
   return {
-    async ask(keys, subject, digest) {
-      const name = textOf([digest, keys, subject])
+    async ask(keys, subject, digest, overrides) {
+      const name = textOf([digest, keys, subject, overrides])
       if (name === undefined) return none
+      if (overrides !== undefined && (refused.get(overrides) ?? 0) > now()) return none
       const known = cached.get(name)
       if (known !== undefined && known.until > now()) return known.outcomes
-      const outcomes = request(keys, subject)
-      cached.delete(name)
-      cached.set(name, { until: now() + cacheMilliseconds, outcomes })
-      // The oldest goes first.
-      if (cached.size > cachedMax) cached.delete(cached.keys().next().value!)
+      const outcomes = request(keys, subject, overrides)
+      putBounded(cached, name, { until: now() + cacheMilliseconds, outcomes }, cachedMax)
       // A failure is not cached: the next evaluation asks again.
       void outcomes.then(found => {
         if (found.size === 0 && cached.get(name)?.outcomes === outcomes) cached.delete(name)
@@ -71,6 +92,13 @@ export function createServerEvaluations(
       return outcomes
     },
   }
+}
+
+/** The oldest goes first. */
+function putBounded<T>(map: Map<string, T>, name: string, value: T, sizeMax: number): void {
+  map.delete(name)
+  map.set(name, value)
+  if (map.size > sizeMax) map.delete(map.keys().next().value!)
 }
 
 /** Undefined for what JSON cannot hold, such as a cycle. */

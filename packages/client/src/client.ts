@@ -1,7 +1,14 @@
 import { type CompiledFlag, type Outcome, parsePayload, type Subject } from '@halyard/engine'
 import { createServerEvaluations } from './ask-server.ts'
 import { readDocument } from './definitions.ts'
-import { type Evaluation, type EvaluationContext, evaluationOf, subjectOf, withoutValue } from './evaluation.ts'
+import {
+  type Evaluation,
+  type EvaluationContext,
+  evaluationOf,
+  overridesOf,
+  subjectOf,
+  withoutValue,
+} from './evaluation.ts'
 import { createEventQueue } from './event-queue.ts'
 import { changedKeys, changedState, documentOf, type FlagState, needsStoredPerson, stateOf } from './flag-state.ts'
 import { follow } from './follow.ts'
@@ -29,7 +36,7 @@ export interface HalyardClient {
   ready(options?: { readonly timeoutMilliseconds?: number }): Promise<boolean>
   /** Evaluates in process, and on the server only what depends on stored persons (see `storedPersons`). */
   evaluate(key: string, context: EvaluationContext): Promise<Evaluation>
-  /** Evaluates in process only. What depends on stored persons has the reason `needs_person`. */
+  /** Evaluates in process only, without overrides. What depends on stored persons has the reason `needs_person`. */
   evaluateLocally(key: string, context: EvaluationContext): Evaluation
   evaluateAll(context: EvaluationContext): Promise<readonly Evaluation[]>
   /** All payloads that the flag can have, parsed; undefined when there is no such flag. */
@@ -232,9 +239,7 @@ export function createClient(options: ClientOptions): HalyardClient {
   }
 
   const resolve = (flag: CompiledFlag, outcome: Outcome | undefined): Evaluation =>
-    outcome === undefined || outcome.failed
-      ? withoutValue(flag.key, 'needs_person', flag)
-      : evaluationOf(flag, outcome, 'server')
+    outcome === undefined ? withoutValue(flag.key, 'needs_person', flag) : evaluationOf(flag, outcome, 'server')
 
   /** Nothing that is given from outside may throw. */
   function guarded(key: string, context: EvaluationContext, work: (at: FlagState, subject: Subject) => Evaluation) {
@@ -246,6 +251,22 @@ export function createClient(options: ClientOptions): HalyardClient {
       settings.report(error)
       return withoutValue(key, 'needs_person')
     }
+  }
+
+  /** The evaluations that the server made with the overrides of the context; empty when it accepts none. */
+  async function evaluateOverridden(
+    at: FlagState,
+    keys: readonly string[],
+    subject: Subject,
+    overrides: string,
+  ): Promise<ReadonlyMap<string, Evaluation>> {
+    const outcomes = await server.ask(keys, subject, at.digest, overrides)
+    return new Map(
+      keys.flatMap(key => {
+        const [flag, outcome] = [flagOf(at, key), outcomes.get(key)]
+        return flag && outcome ? [[key, evaluationOf(flag, outcome, 'server')] as const] : []
+      }),
+    )
   }
 
   function evaluateLocally(key: string, context: EvaluationContext): Evaluation {
@@ -278,8 +299,15 @@ export function createClient(options: ClientOptions): HalyardClient {
     },
     evaluateLocally,
     async evaluate(key, context) {
-      const local = evaluateLocally(key, context)
+      const overrides = overridesOf(context)
       const at = state
+      if (overrides !== undefined && at !== undefined) {
+        const asked = subjectOf(context)
+        const overridden = asked && (await evaluateOverridden(at, [key], asked, overrides)).get(key)
+        // Not exposed: overridden values are not usage.
+        if (overridden) return overridden
+      }
+      const local = evaluateLocally(key, context)
       if (local.reason.code !== 'needs_person' || storedPersons === 'local' || at === undefined) return local
       const subject = subjectOf(context)
       const flag = flagOf(at, key)
@@ -293,7 +321,12 @@ export function createClient(options: ClientOptions): HalyardClient {
       const at = state
       if (subject === undefined || at === undefined) return []
       const keys = at.snapshot.flags.flatMap(({ key }) => (flagOf(at, key) ? [key] : []))
-      const results = keys.map(key => evaluateAt(at, key, subject))
+      const overrides = overridesOf(context)
+      const overridden = overrides === undefined ? undefined : await evaluateOverridden(at, keys, subject, overrides)
+      const results = keys.map(key => {
+        const evaluation = overridden?.get(key)
+        return evaluation ? { evaluation } : evaluateAt(at, key, subject)
+      })
       const unresolved = results.flatMap(result => ('unresolved' in result ? [result.unresolved.key] : []))
       const asked =
         unresolved.length === 0 || storedPersons === 'local'

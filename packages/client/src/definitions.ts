@@ -32,7 +32,8 @@ export function readFlag(value: unknown): ReceivedFlag | undefined {
       key: value.key,
       active: value.active === true,
       filters: value.filters,
-      ensureExperienceContinuity: value.ensure_experience_continuity === true,
+      // PostHog's SDKs leave some flags to the server that the engine can evaluate; continuity is then not the reason.
+      ensureExperienceContinuity: value.ensure_experience_continuity === true && value.evaluates_in_process !== true,
       bucketingIdentifier: bucketing === 'device_id' || bucketing === 'distinct_id' ? bucketing : null,
       ...(typeof value.version === 'number' && { version: value.version }),
     },

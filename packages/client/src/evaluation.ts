@@ -17,6 +17,11 @@ export interface EvaluationContext {
   readonly groupProperties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly deviceId?: string
   readonly anonDistinctId?: string
+  /**
+   * Signed values of flags for this request: its header `X-Halyard-Overrides`. Only the server can check a signature, so it is asked; where
+   * it does not accept them, or is unavailable, they are ignored.
+   */
+  readonly overrides?: string | undefined
 }
 
 /** Reasons of the engine, and those of a client that has no value. */
@@ -92,6 +97,14 @@ export function withoutValue(key: string, code: keyof typeof descriptions, flag?
     version: flag?.version,
     openFeature: { reason: 'ERROR' },
   }
+}
+
+const overridesPattern = /^(?:ho1|unsigned)\.[\w.-]{1,4100}$/
+
+/** Undefined for text that no server would accept. */
+export function overridesOf(context: EvaluationContext): string | undefined {
+  const { overrides } = context ?? {}
+  return typeof overrides === 'string' && overridesPattern.test(overrides) ? overrides : undefined
 }
 
 /** Undefined without a distinct id. Only known fields are read, and never from a prototype. */

@@ -72,6 +72,8 @@ export interface Route {
   readonly mayConflict?: true
   /** Whether the response has an `ETag`. */
   readonly hasEtag?: true
+  /** Whether it reads signed overrides from `X-Halyard-Overrides` and responds with what became of them. */
+  readonly takesOverrides?: true
   /** Headers that the successful response has, beside those of every response. */
   readonly headers?: readonly 'X-Halyard-Project-Token'[]
   /** Whether the successful response can also have no body. */

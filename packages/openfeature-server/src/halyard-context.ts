@@ -3,10 +3,14 @@ import type { EvaluationContext } from '@openfeature/server-sdk'
 
 /**
  * As OFREP reads it: the targeting key is the distinct id; `groups`, `groupProperties`, `$device_id` and `$anon_distinct_id` have their
- * own meaning; everything else is a property of the person. Undefined without a targeting key.
+ * own meaning; everything else is a property of the person. `$halyard_overrides` stands for the header of a request. Undefined without a
+ * targeting key.
  */
 export function halyardContext(context: EvaluationContext): HalyardContext | undefined {
-  const { targetingKey, groups, groupProperties, ...rest } = plain(context) as Record<string, unknown>
+  const { targetingKey, groups, groupProperties, $halyard_overrides, ...rest } = plain(context) as Record<
+    string,
+    unknown
+  >
   const distinctId = typeof targetingKey === 'number' ? String(targetingKey) : targetingKey
   if (typeof distinctId !== 'string' || distinctId === '') return undefined
   return {
@@ -15,6 +19,7 @@ export function halyardContext(context: EvaluationContext): HalyardContext | und
     groups: groupKeys(groups),
     groupProperties: (isRecord(groupProperties) ? groupProperties : {}) as Record<string, Record<string, unknown>>,
     ...(isText(rest.$device_id) && { deviceId: rest.$device_id }),
+    ...(isText($halyard_overrides) && { overrides: $halyard_overrides }),
     ...(isText(rest.$anon_distinct_id) && { anonDistinctId: rest.$anon_distinct_id }),
   }
 }

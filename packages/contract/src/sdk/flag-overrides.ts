@@ -23,7 +23,39 @@ export const SignedFlagOverrides = Type.Object(
 )
 export type SignedFlagOverrides = Static<typeof SignedFlagOverrides>
 
+const FlagVariants = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] }),
+    variants: Type.Array(Type.String(), {
+      description: 'Keys of its variants; empty for a flag that is on or off.',
+      examples: [['control', 'large-button']],
+    }),
+  },
+  { title: 'FlagVariants', description: 'The values that a flag can be overridden with.' },
+)
+
 export const flagOverrideRoutes = {
+  variants: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/flag_overrides/variants',
+    tag: 'Flag overrides',
+    operationId: 'listOverrideVariants',
+    summary: 'List the variants that flags can be overridden with',
+    description:
+      'For tools that let a developer choose. Flags that do not exist, are archived or that you cannot edit are left out.',
+    access: inProject('feature_flag:write', 'flag_override:write'),
+    isForBrowsers: true,
+    params: ProjectParams,
+    query: Type.Object({
+      keys: Type.String({
+        description: 'Up to 20 keys of flags, separated by commas.',
+        examples: ['new-checkout,pricing-test'],
+      }),
+    }),
+    responses: {
+      200: Type.Object({ results: Type.Array(FlagVariants, { description: 'In the order of the keys.' }) }),
+    },
+  }),
   sign: route({
     method: 'POST',
     path: '/api/projects/:project_id/flag_overrides',

@@ -289,6 +289,7 @@ export const sdkRoutes = [
       ),
     }),
     body: EvaluationRequest,
+    takesOverrides: true,
     responses: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
   }),
   route({
@@ -304,6 +305,7 @@ export const sdkRoutes = [
       v: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, description: 'Shape of the response.', examples: [3] })),
     }),
     body: EvaluationRequest,
+    takesOverrides: true,
     responses: { 200: ShapedObject(DecideAnswer) },
   }),
   definitions(
@@ -417,6 +419,7 @@ export const sdkRoutes = [
     access: open,
     credentials: anyKey,
     body: OfrepRequest,
+    takesOverrides: true,
     hasEtag: true,
     responses: { 200: OfrepFlags, 304: null },
     refusal: OfrepProblem,
@@ -432,6 +435,7 @@ export const sdkRoutes = [
     credentials: anyKey,
     params: Type.Object({ key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }) }),
     body: OfrepRequest,
+    takesOverrides: true,
     responses: { 200: OfrepFlag },
     refusal: OfrepProblem,
   }),

@@ -192,6 +192,8 @@ describe('checkFlag', () => {
     for (let depth = 0; depth < 20_000; depth++) deep = [deep]
     expect(problems(one({ key: 'a', value: deep })).length).toBeGreaterThan(0)
     expect(problems({ groups: [], note: 'x'.repeat(600_000) })).toEqual(['too_large filters'])
+    const payloads = { true: JSON.stringify('x'.repeat(600_000)) }
+    expect(problems({ groups: [], payloads })).toEqual(['too_large filters.payloads.true'])
     expect(problems({ groups: Array(2000).fill({}), multivariate: variants(...Array(20).fill(5)) })).toEqual([
       'too_large filters',
     ])

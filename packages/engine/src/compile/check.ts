@@ -62,8 +62,24 @@ function isTooLarge(filters: unknown, report: Report): boolean {
     // A value that cannot be serialized cannot be stored.
   }
   if (length <= filtersBytesMax) return false
-  report('too_large', 'filters', '`filters` is larger than 512 KiB or nested too deeply.')
+  const payload = largestPayload(filters, length - filtersBytesMax)
+  if (payload === undefined) report('too_large', 'filters', '`filters` is larger than 512 KiB or nested too deeply.')
+  else
+    report(
+      'too_large',
+      `filters.payloads.${payload}`,
+      `\`filters\` is larger than 512 KiB because of the payload of "${payload}".`,
+    )
   return true
+}
+
+/** The key of the payload that alone is larger than the excess. */
+function largestPayload(filters: unknown, excess: number): string | undefined {
+  const payloads: unknown = (filters as { payloads?: unknown } | null)?.payloads
+  if (!Number.isFinite(excess) || typeof payloads !== 'object' || payloads === null) return undefined
+  const sizes = Object.entries(payloads).map(([key, value]) => ({ key, size: JSON.stringify(value)?.length ?? 0 }))
+  const largest = sizes.reduce((a, b) => (b.size > a.size ? b : a), { key: '', size: 0 })
+  return largest.size > excess ? largest.key : undefined
 }
 
 const patternOperators: ReadonlySet<unknown> = new Set(['regex', 'not_regex', 'text_matches'])

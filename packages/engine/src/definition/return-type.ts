@@ -27,8 +27,7 @@ const isReturnType = (value: unknown): value is ReturnType => (returnTypes as re
 
 /** Undefined for null. Arrays are objects. */
 export function typeOfValue(value: unknown): ReturnType | undefined {
-  if (typeof value === 'object' && value !== null) return 'object'
-  return isReturnType(typeof value) ? (typeof value as ReturnType) : undefined
+  return value !== null && isReturnType(typeof value) ? (typeof value as ReturnType) : undefined
 }
 
 /** A payload that is not JSON is text. */

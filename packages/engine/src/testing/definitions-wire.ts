@@ -35,9 +35,7 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
 
 function withPayloadTexts(filters: unknown): unknown {
   if (!isRecord(filters) || !isRecord(filters.payloads)) return filters
-  const texts = Object.entries(filters.payloads).map(([key, payload]) => [
-    key,
-    typeof payload === 'string' ? payload : JSON.stringify(payload),
-  ])
+  const present = Object.entries(filters.payloads).filter(([, payload]) => payload !== null)
+  const texts = present.map(([key, payload]) => [key, typeof payload === 'string' ? payload : JSON.stringify(payload)])
   return { ...filters, payloads: Object.fromEntries(texts) }
 }

@@ -45,7 +45,17 @@ function uuid(random: Random): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-const names = ['plan', 'email', 'age', 'version', 'joined', 'active', 'distinct_id', 'constructor', '__proto__']
+export const propertyNames = [
+  'plan',
+  'email',
+  'age',
+  'version',
+  'joined',
+  'active',
+  'distinct_id',
+  'constructor',
+  '__proto__',
+]
 
 const texts = [
   '',
@@ -237,7 +247,7 @@ export function randomValue(random: Random, depth = 0): unknown {
 
 function randomProperties(random: Random): Record<string, unknown> {
   const properties: Record<string, unknown> = {}
-  for (const name of names) {
+  for (const name of propertyNames) {
     if (name === 'distinct_id' ? random.chance(0.9) : random.chance(0.35)) continue
     const value = randomProperty(random, name)
     Object.defineProperty(properties, name, { value, enumerable: true, writable: true, configurable: true })
@@ -282,7 +292,7 @@ function randomOperator(random: Random): string {
 
 export function randomFilter(random: Random): Record<string, unknown> {
   const operator = randomOperator(random)
-  const key = random.chance(0.15) ? random.pick(['missing', '$group_key']) : random.pick(names)
+  const key = random.chance(0.15) ? random.pick(['missing', '$group_key']) : random.pick(propertyNames)
   const type = random.chance(0.8) ? 'person' : 'group'
   return {
     key,

@@ -26,7 +26,7 @@ export function convertCondition(value: unknown, path: string, context: Conditio
       if (key === '$savedGroup') return savedGroup(inner, context)
       if (key.includes('.')) return verdict.refuse(`Properties are not nested, so "${key}" has no equivalent.`, at)
       if (key === 'id' && /[[:,]\s*-?\d/.test(JSON.stringify([inner]))) {
-        verdict.differs('GrowthBook distinguishes numbers and text in ids; here all ids are text.', at)
+        verdict.differs(numericIds, at)
       }
       return valueTest(propertyOf(key), inner, at, context)
     }),
@@ -45,6 +45,12 @@ const oneOf = (key: string, values: readonly unknown[]): Expression =>
 
 const idText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
 
+const numericIds = 'GrowthBook distinguishes numbers and text in ids; here all ids are text.'
+
+function noteNumericIds(key: string, values: readonly unknown[], path: string, verdict: Verdict): void {
+  if (key === 'distinct_id' && values.some(value => typeof value === 'number')) verdict.differs(numericIds, path)
+}
+
 function savedGroup(value: unknown, context: ConditionContext): Expression {
   if (!isRecord(value) || typeof value.id !== 'string') return never
   const group = context.savedGroups[value.id]
@@ -52,6 +58,7 @@ function savedGroup(value: unknown, context: ConditionContext): Expression {
   if (group.type === 'list') {
     const attribute = value.attributeKey ?? group.attributeKey
     if (typeof attribute !== 'string' || !Array.isArray(group.values)) return never
+    noteNumericIds(propertyOf(attribute), group.values, `savedGroups.${value.id}.values`, context.verdict)
     return isIn(propertyOf(attribute), group.values)
   }
   if (group.type !== 'condition' || !isRecord(group.condition)) return never
@@ -180,9 +187,7 @@ function operatorTest(
     case '$notInGroup': {
       const values = groupValues(savedGroups[String(operand)])
       if (values === null) return never
-      if (key === 'distinct_id' && values.some(value => typeof value === 'number')) {
-        verdict.differs('GrowthBook distinguishes numbers and text in ids; here all ids are text.', path)
-      }
+      noteNumericIds(key, values, path, verdict)
       return name === '$inGroup' ? isIn(key, values) : not(isIn(key, values))
     }
     case '$not':

@@ -1,6 +1,13 @@
 import type { FlagLog, LoggedFlag } from './flag-log.ts'
 import type { Override, Overrides, PageOverrides } from './page-overrides.ts'
-import { isLocal, SigningRefused, type SigningServer, signOverrides } from './sign-overrides.ts'
+import {
+  isLocal,
+  SigningRefused,
+  type SigningServer,
+  signOverrides,
+  type Variants,
+  variantsOf,
+} from './sign-overrides.ts'
 import { toolbarStyle } from './toolbar-style.ts'
 import { type ToolbarTexts, textsFor } from './toolbar-texts.ts'
 
@@ -24,6 +31,9 @@ export class HalyardToolbar extends HTMLElement {
   #parts: ToolbarParts | undefined
   #texts: ToolbarTexts = textsFor('en')
   readonly #rows = new Map<string, Row>()
+  /** By flag; of flags whose variants were requested with the present key. */
+  #variants: Variants = {}
+  readonly #requested = new Set<string>()
   readonly #button = element('button', { type: 'button', class: 'open', 'aria-expanded': 'false' })
   readonly #panel = element('section', { hidden: '', tabindex: '-1' })
   readonly #body = element('tbody')
@@ -67,7 +77,11 @@ export class HalyardToolbar extends HTMLElement {
     const columns = [t.flag, t.value, t.why, t.override].map(text => element('th', { scope: 'col' }, text))
     const table = element('table', {}, element('thead', {}, element('tr', {}, ...columns)), this.#body)
     this.#key.value = storedKey()
-    this.#key.addEventListener('change', () => storeKey(this.#key.value))
+    this.#key.addEventListener('change', () => {
+      storeKey(this.#key.value)
+      this.#requested.clear()
+      void this.#loadVariants()
+    })
     this.#key.setAttribute('aria-describedby', 'key-hint')
     this.#footer.append(
       button(t.copy, () => void this.#copy()),
@@ -94,6 +108,19 @@ export class HalyardToolbar extends HTMLElement {
     this.#button.setAttribute('aria-expanded', String(isOpen))
     if (isOpen) this.#panel.focus()
     else this.#button.focus()
+    void this.#loadVariants()
+  }
+
+  /** Only while the panel is open: visitors of the page send nothing. */
+  async #loadVariants(): Promise<void> {
+    const key = this.#key.value.trim()
+    if (this.#parts === undefined || this.#panel.hidden || key === '') return
+    const flags = this.#parts.log.flags.map(flag => flag.key).filter(flag => !this.#requested.has(flag))
+    if (flags.length === 0) return
+    for (const flag of flags) this.#requested.add(flag)
+    const found = await variantsOf(this.#parts, key, flags)
+    this.#variants = { ...this.#variants, ...found }
+    this.#render()
   }
 
   #render(): void {
@@ -106,6 +133,7 @@ export class HalyardToolbar extends HTMLElement {
     this.#button.textContent = t.open(flags.length, count)
     this.#button.classList.toggle('on', count > 0)
     for (const flag of flags) this.#renderRow(flag, values)
+    void this.#loadVariants()
     const isRefused = flags.some(
       ({ key, reason, reasonCode }) => key in values && reasonCode !== 'override' && reason !== 'PROVIDER_NOT_READY',
     )
@@ -115,10 +143,11 @@ export class HalyardToolbar extends HTMLElement {
   }
 
   #renderRow(flag: LoggedFlag, values: Overrides): void {
-    const kind = kindOf(flag)
+    const variants = Object.hasOwn(this.#variants, flag.key) ? this.#variants[flag.key]! : []
+    const kind = variants.length > 0 ? `one of ${variants.join()}` : kindOf(flag)
     const row = this.#rows.get(flag.key) ?? this.#addRow(flag.key)
-    if (row.kind !== kind) {
-      const control = this.#controlFor(flag.key, kind)
+    if (row.kind !== kind && this.shadowRoot?.activeElement !== row.control) {
+      const control = this.#controlFor(flag.key, kind, variants)
       row.control.replaceWith(control)
       Object.assign(row, { control, kind })
     }
@@ -142,11 +171,13 @@ export class HalyardToolbar extends HTMLElement {
     return made
   }
 
-  #controlFor(key: string, kind: string): HTMLSelectElement | HTMLInputElement {
+  #controlFor(key: string, kind: string, variants: readonly string[]): HTMLSelectElement | HTMLInputElement {
     const t = this.#texts
-    const choices = [['', t.serverValue] as const, ['true', t.on] as const, ['false', t.off] as const]
+    const named = variants.map(variant => [variant, variant] as const)
+    const on = named.length > 0 ? named : [['true', t.on] as const]
+    const choices = [['', t.serverValue] as const, ...on, ['false', t.off] as const]
     const control =
-      kind === 'boolean'
+      kind === 'boolean' || named.length > 0
         ? element('select', {}, ...choices.map(([value, text]) => element('option', { value }, text)))
         : element('input', { spellcheck: 'false', autocomplete: 'off' })
     control.setAttribute('aria-label', t.overrideOf(key))
@@ -191,7 +222,7 @@ export class HalyardToolbar extends HTMLElement {
   }
 }
 
-/** How an override is entered: chosen, as the key of a variant, or as JSON. */
+/** How an override is entered where the variants are not known: chosen, as the key of a variant, or as JSON. */
 function kindOf({ value, variant }: LoggedFlag): string {
   if (typeof value === 'boolean') return 'boolean'
   return typeof value === 'string' && (variant === undefined || variant === value) ? 'variant' : 'payload'

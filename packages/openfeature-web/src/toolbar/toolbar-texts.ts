@@ -54,7 +54,7 @@ const de: ToolbarTexts = {
   overrideOf: key => `${key} überschreiben`,
   copy: 'Link kopieren',
   copied: 'Der Link ist kopiert.',
-  clear: 'Nichts überschreiben',
+  clear: 'Überschreibungen entfernen',
   key: 'API-Schlüssel',
   keyHint: 'Mit der Berechtigung flag_override:write. Gespeichert, bis dieser Tab geschlossen wird.',
   keyNeeded: 'Gib zuerst einen API-Schlüssel ein.',

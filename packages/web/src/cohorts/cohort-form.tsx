@@ -107,7 +107,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
         )}
         <Group>
           <Button type="submit" loading={save.isPending}>
-            {cohort ? t.common.save : t.cohorts.create}
+            {cohort ? t.common.save : t.cohorts.submit}
           </Button>
           {hasTried && problems.length > 0 && (
             <Text size="sm" role="status">

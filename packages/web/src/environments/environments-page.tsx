@@ -57,7 +57,7 @@ export function EnvironmentsPage() {
                   </Link>,
                   set.environments.map(({ name }) => name).join(' → '),
                   canManage ? (
-                    <Group key="actions" gap={4} wrap="nowrap">
+                    <Group key="actions" gap={4} wrap="nowrap" justify="flex-end">
                       <Button variant="subtle" size="compact-sm" onClick={() => setEdited(set)}>
                         {t.environments.edit}
                         <VisuallyHidden>: {set.name}</VisuallyHidden>

@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { FlagResults } from '../flags/explain/flag-results.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useProject } from '../services/session-queries.ts'
@@ -8,6 +8,7 @@ import { PersonPicker } from '../subject-pickers/person-picker.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { useFirstFocus } from '../ui/layout/visibility-context.ts'
 
 const from = '/shell/project/$projectId/debugger' as const
 
@@ -22,11 +23,16 @@ export function ExplainPage() {
   const [groupKeys, setGroupKeys] = useState<Record<string, string>>(() => readGroups(groups))
   // A link may lead from one person to another on the same page.
   useEffect(() => setDistinctId(id), [id])
+  const field = useRef<HTMLInputElement>(null)
+  useFirstFocus(field, project !== undefined && id === '')
+  const evaluate = (person: string) => {
+    const chosen = Object.fromEntries(Object.entries(groupKeys).filter(([, key]) => key !== ''))
+    const search = { id: person, ...(Object.keys(chosen).length > 0 && { groups: JSON.stringify(chosen) }) }
+    return navigate({ to: '/project/$projectId/debugger', params: { projectId }, search })
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const chosen = Object.fromEntries(Object.entries(groupKeys).filter(([, key]) => key !== ''))
-    const search = { id: distinctId, ...(Object.keys(chosen).length > 0 && { groups: JSON.stringify(chosen) }) }
-    return navigate({ to: '/project/$projectId/debugger', params: { projectId }, search })
+    return evaluate(distinctId)
   }
   // The group fields depend on the project; rendering the form earlier would shift the layout.
   if (!project) return <Page title={t.explain.title} intro={t.explain.intro} />
@@ -34,7 +40,13 @@ export function ExplainPage() {
     <Page title={t.explain.title} intro={t.explain.intro}>
       <form onSubmit={submit}>
         <Group align="flex-end" mb="lg">
-          <PersonPicker projectId={projectId} value={distinctId} onChange={setDistinctId} />
+          <PersonPicker
+            ref={field}
+            projectId={projectId}
+            value={distinctId}
+            onChange={setDistinctId}
+            onPick={({ distinct_ids }) => distinct_ids[0] && evaluate(distinct_ids[0])}
+          />
           {Object.values(project.group_types).map(type => (
             <TextInput
               key={type}

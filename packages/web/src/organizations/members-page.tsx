@@ -209,25 +209,29 @@ function Invitations({ organizationId }: { organizationId: string }) {
       </form>
       {invite.data && <InviteLink invite={invite.data} />}
       {(invites.data?.results.length ?? 0) > 0 && (
-        <DataTable
-          label={t.members.open}
-          head={[t.signIn.email, t.members.until, '']}
-          rows={(invites.data?.results ?? []).map(each => ({
-            key: each.id,
-            cells: [
-              each.target_email,
-              day(each.expires_at),
-              <ConfirmButton
-                key="withdraw"
-                label={t.members.withdraw}
-                of={each.target_email}
-                question={t.members.withdrawQuestion(each.target_email)}
-                done={t.members.withdrawn(each.target_email)}
-                onConfirm={() => withdraw(each.id)}
-              />,
-            ],
-          }))}
-        />
+        <>
+          <Title order={3}>{t.members.open}</Title>
+          <DataTable
+            label={t.members.open}
+            head={[t.signIn.email, t.members.level, t.members.until, '']}
+            rows={(invites.data?.results ?? []).map(each => ({
+              key: each.id,
+              cells: [
+                each.target_email,
+                each.level === 15 ? t.members.owner : each.level === 8 ? t.members.admin : t.members.member,
+                day(each.expires_at),
+                <ConfirmButton
+                  key="withdraw"
+                  label={t.members.withdraw}
+                  of={each.target_email}
+                  question={t.members.withdrawQuestion(each.target_email)}
+                  done={t.members.withdrawn(each.target_email)}
+                  onConfirm={() => withdraw(each.id)}
+                />,
+              ],
+            }))}
+          />
+        </>
       )}
     </Stack>
   )

@@ -1,18 +1,19 @@
-import { Burger, Text } from '@mantine/core'
+import { ActionIcon, Burger, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
-import { FreezeBanner } from '../change-control/freezes/freeze-banner.tsx'
+import { FreezeNotice, FrozenButton } from '../change-control/freezes/freeze-notice.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { useCredentials, useServices } from '../services/services.ts'
 import { useProject, useSessionReady } from '../services/session-queries.ts'
 import { Loading } from '../ui/feedback/problems.tsx'
+import { SearchIcon } from '../ui/icons.tsx'
 import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
 import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { Logo } from '../ui/logo.tsx'
 import { useLiveUpdates } from './live-updates.ts'
 import { Navigation } from './navigation.tsx'
-import { PaletteButton } from './palette/palette-button.tsx'
+import { PaletteButton, usePalette } from './palette/palette-button.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
@@ -30,6 +31,7 @@ export function Shell() {
   useLiveUpdates()
   const { session } = useServices()
   const isExpired = useCredentials() === undefined && session.endedBecause() === 'expired'
+  const palette = usePalette()
   const { projectId } = useCurrentScope()
   const projectName = useProject(projectId ?? '')?.name ?? 'Halyard'
   return (
@@ -47,19 +49,24 @@ export function Shell() {
           aria-expanded={isOpen}
         />
         <Logo />
-        <Text fw={600} truncate>
+        <Text fw={600} truncate flex={1}>
           {projectName}
         </Text>
+        {projectId !== undefined && !isOpen && <FrozenButton projectId={projectId} onOpen={toggle} />}
+        <ActionIcon variant="subtle" color="gray" size="lg" onClick={palette.open} aria-label={t.palette.open}>
+          <SearchIcon size={18} />
+        </ActionIcon>
       </div>
       <nav className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
         <div className={classes.part}>
           <ProjectSwitcher />
-          <PaletteButton />
+          <PaletteButton onOpen={palette.open} />
         </div>
         <div className={classes.scroll}>
           <Navigation />
         </div>
         <div className={classes.part}>
+          {projectId !== undefined && <FreezeNotice projectId={projectId} />}
           <UserMenu />
         </div>
       </nav>
@@ -70,11 +77,11 @@ export function Shell() {
           </div>
         )}
         <VisibilityContext value={hasBearings}>
-          {projectId !== undefined && <FreezeBanner projectId={projectId} />}
           <Outlet />
         </VisibilityContext>
         <Suspense fallback={null}>{isExpired && <SignInAgain />}</Suspense>
       </main>
+      {palette.dialog}
     </div>
   )
 }

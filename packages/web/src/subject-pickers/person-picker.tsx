@@ -2,6 +2,7 @@ import { type ListedPerson, routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import type { Ref } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 
@@ -9,6 +10,7 @@ const suggestionsMax = '8'
 const waitMilliseconds = 200
 
 interface Props {
+  ref?: Ref<HTMLInputElement>
   projectId: string
   value: string
   label?: string
@@ -40,6 +42,9 @@ export function PersonPicker(props: Props) {
   )
   return (
     <Autocomplete
+      {...(props.ref && { ref: props.ref })}
+      // A field that has the focus from the start must not cover the page.
+      openOnFocus={false}
       label={props.label ?? t.explain.person}
       size={props.size ?? 'sm'}
       placeholder={t.explain.personHint}

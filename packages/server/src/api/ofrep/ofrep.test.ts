@@ -94,6 +94,8 @@ onEachDatabase('OFREP', dialect => {
       'filters',
       expect.stringContaining('filters.payloads.true'),
     ])
+    const nothing = await typed({ return_type: 'object', payloads: { true: 'null' } })
+    expect(nothing).toEqual([400, 'filters', expect.stringContaining('filters.payloads.true')])
     expect(await typed({ return_type: 'date' })).toEqual([400, 'filters', expect.stringContaining('return_type')])
     expect(await typed({ default_value: 'x' })).toEqual([400, 'filters', expect.stringContaining('default_value')])
   })

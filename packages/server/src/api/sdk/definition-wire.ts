@@ -48,6 +48,8 @@ const flagToDefinitionWire = (flag: Flag, isLeftToServer: boolean, dependencies:
   active: flag.active,
   // SDKs leave flags with experience continuity to the server.
   ensure_experience_continuity: flag.ensureExperienceContinuity || isLeftToServer,
+  // Halyard's own clients have the engine, and evaluate in process what PostHog's SDKs leave to the server.
+  ...(isLeftToServer && !flag.ensureExperienceContinuity && { evaluates_in_process: true }),
   has_encrypted_payloads: false,
   version: flag.version,
   evaluation_runtime: flag.evaluationRuntime ?? 'all',
@@ -62,11 +64,10 @@ function filtersToWire(filters: Properties, dependencies: Dependencies): Propert
     wire.groups = filters.groups.map(group => withProperties(group, 'properties', dependencies))
   }
   if (isObject(filters.payloads)) {
+    // A payload of null is none; as text it would be one.
+    const present = Object.entries(filters.payloads).filter(([, value]) => value !== null)
     wire.payloads = Object.fromEntries(
-      Object.entries(filters.payloads).map(([key, value]) => [
-        key,
-        typeof value === 'string' ? value : JSON.stringify(value),
-      ]),
+      present.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
     )
   }
   return wire

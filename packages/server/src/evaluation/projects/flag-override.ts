@@ -85,7 +85,8 @@ function constantFilters(filters: FreeObject, { value, payload }: OverrideDefini
   }
 }
 
-function variantsOf({ multivariate }: FreeObject): readonly string[] {
+/** Keys of the variants; empty for a flag that is on or off. */
+export function variantsOf({ multivariate }: FreeObject): readonly string[] {
   const variants: unknown = isObject(multivariate) ? multivariate.variants : undefined
   if (!Array.isArray(variants)) return []
   return variants.flatMap((variant: unknown) =>

@@ -91,17 +91,24 @@ export function subjectOf(request: Asking, stored: StoredSubject | undefined): S
   const { staticCohorts, hashKeyOverrides } = stored
   return {
     ...own,
-    personProperties: { ...stored.personProperties, ...personProperties },
+    personProperties: { ...without(stored.personProperties, 'distinct_id'), ...personProperties },
     groupProperties: mergedGroups(stored.groupProperties, request),
     ...(staticCohorts && { inStaticCohort: (id: number) => staticCohorts.has(id) }),
     ...(hashKeyOverrides && { hashKeyOverrides }),
   }
 }
 
+/** The ids of the request count, whether or not another flag caused the lookup. */
+function without(stored: Properties = {}, id: 'distinct_id' | '$group_key'): Properties {
+  if (!Object.hasOwn(stored, id)) return stored
+  const { [id]: _ignored, ...others } = stored
+  return others
+}
+
 function mergedGroups(stored: StoredSubject['groupProperties'], request: Asking): Record<string, Properties> {
   const merged: Record<string, Properties> = { ...request.groupProperties }
   for (const [type, properties] of Object.entries(stored ?? {})) {
-    merged[type] = { ...properties, ...groupPropertiesOf(request, type) }
+    merged[type] = { ...without(properties, '$group_key'), ...groupPropertiesOf(request, type) }
   }
   return merged
 }

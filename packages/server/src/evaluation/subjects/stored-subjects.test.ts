@@ -50,7 +50,9 @@ onEachDatabase('what is stored about a subject', dialect => {
     (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, ...body })).body.flags
 
   it('is merged with the properties of the request, which take precedence', async () => {
-    await learn([], ledger => ledger.update('paying', set({ plan: 'pro' }), at))
+    await s.post(flags, { key: 'by-id', filters: { groups: [{ properties: [person('distinct_id', 'paying')] }] } })
+    await learn([], ledger => ledger.update('paying', set({ plan: 'pro', distinct_id: 'another' }), at))
+    expect((await ask({ distinct_id: 'paying' }))['by-id']?.enabled).toBe(true)
     expect((await ask({ distinct_id: 'paying' })).pro?.enabled).toBe(true)
     expect((await ask({ distinct_id: 'unknown' })).pro?.enabled).toBe(false)
     expect((await ask({ distinct_id: 'paying', person_properties: { other: 1 } })).pro?.enabled).toBe(true)

@@ -171,6 +171,24 @@ onEachDatabase('signed overrides', dialect => {
     expect((await member.post(path, { overrides: { new: true } })).status).toBe(403)
   })
 
+  it('are chosen from the variants of flags that the caller can edit', async () => {
+    const variantsFor = (keys: string) => s.get(`${path}variants/?keys=${keys}`)
+    const { body, headers } = await variantsFor('color,unknown,new,color')
+    expect(body.results).toEqual([
+      { key: 'color', variants: ['red', 'blue'] },
+      { key: 'new', variants: [] },
+    ])
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    for (const bad of ['', ',', Array.from({ length: 21 }, (_, n) => `f${n}`).join(',')]) {
+      const reply = await variantsFor(bad)
+      expect([reply.status, reply.body.attr]).toEqual([400, 'keys'])
+    }
+    const viewer = await s.join(`viewer-${dialect}`)
+    await s.patch(`${s.organization}/`, { default_access_level: 21 })
+    expect((await viewer.get(`${path}variants/?keys=color`)).body.results).toEqual([])
+    await s.patch(`${s.organization}/`, { default_access_level: 37 })
+  })
+
   it('can be signed from a page of another origin', async () => {
     const preflight = await s
       .as(undefined)

@@ -1,5 +1,10 @@
 import { overriddenFlagsMax, overridesSecondsDefault, routes } from '@halyard/contract'
-import { type FlagOverride, overrideProblem, readOverride } from '../../evaluation/projects/flag-override.ts'
+import {
+  type FlagOverride,
+  overrideProblem,
+  readOverride,
+  variantsOf,
+} from '../../evaluation/projects/flag-override.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, instantOf } from '../../instant.ts'
 import { forbidden, invalid } from '../../problem.ts'
@@ -7,6 +12,7 @@ import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
+import type { Flag } from '../flags/flag.ts'
 import type { OverrideSigner } from './signed-overrides.ts'
 
 interface Deps {
@@ -16,6 +22,12 @@ interface Deps {
 }
 
 export function serveFlagOverrides(serve: ServeRoute, { database, overrideSigner, now }: Deps): void {
+  serve(routes.flagOverrides.variants, async ({ actor, project, query }) => {
+    const keys = readKeys(query.keys)
+    const flags = await database.read(tx => overridableFlags(tx, actor, project, keys))
+    return { results: flags.map(({ key, filters }) => ({ key, variants: [...variantsOf(filters)] })) }
+  })
+
   serve(routes.flagOverrides.sign, async ({ actor, project, body }) => {
     const { expires_in_seconds: seconds = overridesSecondsDefault } = body
     const overrides = await database.read(tx => readOverrides(tx, actor, project, body.overrides))
@@ -25,6 +37,23 @@ export function serveFlagOverrides(serve: ServeRoute, { database, overrideSigner
       expires_at: instantOf(new Date(expiresAt)),
     }
   })
+}
+
+function readKeys(text = ''): readonly string[] {
+  const keys = [...new Set(text.split(',').filter(Boolean))]
+  if (keys.length === 0 || keys.length > overriddenFlagsMax)
+    throw invalid('keys', 'invalid_input', `keys must have 1 to ${overriddenFlagsMax} flag keys, separated by commas.`)
+  return keys
+}
+
+async function overridableFlags(tx: Stores, actor: Actor, project: Project, keys: readonly string[]) {
+  const grants = await grantsFor(tx, actor, project)
+  const flags: Flag[] = []
+  for (const key of keys) {
+    const flag = await tx.flags.findLiveByKey(project.id, key)
+    if (flag && !flag.archived && canEditFlag(grants, flag)) flags.push(flag)
+  }
+  return flags
 }
 
 /** Raises `invalid` for a flag or value that does not exist, and `forbidden` for a flag that the caller cannot edit. */

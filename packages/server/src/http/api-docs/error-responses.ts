@@ -93,6 +93,10 @@ export const responseHeaders = {
     description: 'The public token of the project, with which a client of a secret key sends events.',
     schema: { type: 'string', examples: ['phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] },
   },
+  'X-Halyard-Overrides': {
+    description: 'What became of the overrides of the request; absent when it has none. Refused ones are ignored.',
+    schema: { type: 'string', enum: ['applied', 'expired', 'invalid', 'unsupported'] },
+  },
 } as const
 
 export const headerRefs = (...names: (keyof typeof responseHeaders)[]): Json =>

@@ -123,6 +123,7 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
       ...parameters(route.params, 'path', schemas),
       ...parameters(route.query, 'query', schemas),
       ...(route.hasEtag ? [ifNoneMatch] : []),
+      ...(route.takesOverrides ? [overridesParameter] : []),
     ],
     ...(route.body && {
       requestBody: {
@@ -141,7 +142,11 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
 }
 
 function successes(route: Route, { convert }: ComponentSchemas): Json {
-  const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []), ...(route.headers ?? []))
+  const headers = headerRefs(
+    ...(route.hasEtag ? ['ETag' as const] : []),
+    ...(route.takesOverrides ? ['X-Halyard-Overrides' as const] : []),
+    ...(route.headers ?? []),
+  )
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, schema]) => {
       const content = schema && {
@@ -172,6 +177,15 @@ const ifNoneMatch = {
   required: false,
   description: 'The `ETag` of an earlier response.',
   schema: { type: 'string' },
+}
+
+const overridesParameter = {
+  name: 'X-Halyard-Overrides',
+  in: 'header',
+  required: false,
+  description: 'A token of `signFlagOverrides`: the response has its values, with the reason `override`.',
+  schema: { type: 'string' },
+  example: 'ho1.eyJvIjp7Im5ldy1jaGVja291dCI6dHJ1ZX0sImUiOjE3NzI0NTI4MDB9.kq3n…',
 }
 
 function parameters(schema: TObject | undefined, place: 'path' | 'query', { convert }: ComponentSchemas): Json[] {

@@ -31,13 +31,16 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
       language,
       isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short', timeZone: 'UTC' },
     )
+    const colorOf = (_plot: uPlot, index: number) => series[index - 1]?.color ?? variantColor(index - 1)
     const axis = { stroke: text, grid, ticks: grid }
     const chart = new uPlot(
       {
         width: target.clientWidth,
         height: heightPixels,
         // The numbers are in the table; a live legend would be announced as dashes.
-        legend: { live: false },
+        legend: { live: false, markers: { fill: colorOf, stroke: colorOf } },
+        // The last label of the axis is centered below the last point.
+        padding: [null, isHourly ? 32 : 20, null, null],
         series: [
           {},
           ...series.map((each, index) => ({

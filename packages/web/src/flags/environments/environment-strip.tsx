@@ -1,10 +1,11 @@
 import { type EnvironmentSet, type Flag, type FlagAcrossEnvironments, type Project, routes } from '@halyard/contract'
 import { Badge, Button, Group, Text } from '@mantine/core'
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { useEnvironmentSetOf } from '../../change-control/environment-queries.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useOfferActions } from '../../services/palette-actions.ts'
 import { useCall } from '../../services/services.ts'
 import { useProjects } from '../../services/session-queries.ts'
 import { flagKey } from '../flag-cache.ts'
@@ -45,6 +46,7 @@ function Strip({ flag, project, set, row }: StripProps) {
   const t = useMessages()
   const { percent } = useFormats()
   const call = useCall()
+  const navigate = useNavigate()
   const projects = useProjects().data ?? []
   const [isPromoting, setIsPromoting] = useState(false)
   const flags = useQueries({
@@ -57,6 +59,16 @@ function Strip({ flag, project, set, row }: StripProps) {
   })
   const visible = set.environments.filter(
     each => row === undefined || row.environments.some(({ project: id }) => id === each.project),
+  )
+  const flagIn = (id: number) => row?.environments.find(each => each.project === id)?.flag_id ?? null
+  useOfferActions(
+    visible.flatMap(({ project: id, name }) => {
+      const there = flagIn(id)
+      if (there === null || id === project.id) return []
+      const params = { projectId: String(id), flagId: String(there) }
+      const run = () => navigate({ to: '/project/$projectId/flags/$flagId', params })
+      return [{ id: `environment ${id}`, label: t.environments.openIn(flag.key, name), run }]
+    }),
   )
   const sentenceOf = (index: number, projectId: number): string => {
     const found = flags[index]?.data
@@ -77,7 +89,7 @@ function Strip({ flag, project, set, row }: StripProps) {
       </Group>
       <ul className={classes.strip}>
         {visible.map(({ project: id, name, is_production }, index) => {
-          const there = row?.environments[index]?.flag_id ?? null
+          const there = flagIn(id)
           const isHere = id === project.id
           return (
             <li key={id} className={classes.environment} data-here={isHere || undefined}>

@@ -6,7 +6,8 @@ export const account: AccountMessages = {
     currentPassword: 'Aktuelles Passwort',
     emails: 'E-Mails',
     requestEmails: 'E-Mails zu Anträgen',
-    requestEmailsHint: 'Wenn du eine Änderung freigeben kannst, und was aus deinen wird. Braucht einen Mailserver.',
+    requestEmailsHint:
+      'Wenn du etwas freigeben kannst oder über deine Anträge entschieden wurde. Braucht einen Mailserver.',
     emailLanguage: 'Sprache der E-Mails',
     keys: 'Persönliche API-Schlüssel',
     keysIntro: 'Schlüssel handeln in deinem Namen, begrenzt auf ihre Scopes.',

@@ -7,6 +7,7 @@ export const cohorts: CohortsMessages = {
     noneText:
       'Definiere ein Segment einmal und verwende es in vielen Flags: zahlende Kunden, Betatester, Mitarbeitende.',
     create: 'Neue Kohorte',
+    submit: 'Kohorte erstellen',
     name: 'Name',
     nameMissing: 'Gib einen Namen ein',
     kind: 'Typ',

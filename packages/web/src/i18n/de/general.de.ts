@@ -87,6 +87,7 @@ export const general: GeneralMessages = {
   validation: {
     required: 'Fülle dieses Feld aus',
     email: 'Gib eine gültige E-Mail-Adresse ein',
+    url: 'Gib eine Adresse ein, die mit https:// beginnt',
     tooShort: count => `Gib mindestens ${count} Zeichen ein`,
   },
   pagination: {

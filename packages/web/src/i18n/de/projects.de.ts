@@ -64,7 +64,8 @@ export const projects: ProjectsMessages = {
     time: 'Zeit',
     delivered: status => `Zugestellt (${status})`,
     failed: 'Fehlgeschlagen',
-    pending: attempts => (attempts === 0 ? 'Wartet' : `Wartet nach ${attempts} Versuchen`),
+    pending: attempts =>
+      attempts === 0 ? 'Wartet' : `Wartet nach ${attempts === 1 ? '1 Versuch' : `${attempts} Versuchen`}`,
     resend: 'Erneut senden',
     resent: 'Erneut gesendet',
   },

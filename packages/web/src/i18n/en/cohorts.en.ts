@@ -5,6 +5,7 @@ export const cohorts = {
     none: 'No cohorts yet',
     noneText: 'Define a segment once and target it in many flags: paying customers, beta testers, employees.',
     create: 'New cohort',
+    submit: 'Create cohort',
     name: 'Name',
     nameMissing: 'Enter a name',
     kind: 'Type',

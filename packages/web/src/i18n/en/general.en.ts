@@ -36,6 +36,7 @@ export const general = {
   validation: {
     required: 'Fill in this field',
     email: 'Enter a valid email address',
+    url: 'Enter an address that starts with https://',
     tooShort: (count: number) => `Enter at least ${count} characters`,
   },
   pagination: {

@@ -61,7 +61,8 @@ export const projects = {
     time: 'Time',
     delivered: (status: number | null) => `Delivered (${status})`,
     failed: 'Failed',
-    pending: (attempts: number) => (attempts === 0 ? 'Waiting' : `Waiting after ${attempts} attempts`),
+    pending: (attempts: number) =>
+      attempts === 0 ? 'Waiting' : `Waiting after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`,
     resend: 'Resend',
     resent: 'Sent again',
   },

@@ -16,6 +16,12 @@ describe('fuzzy search', () => {
     expect(find('NCK')[0]).toBe('new-checkout')
   })
 
+  it('finds words in any order', () => {
+    expect(find('mode dark')).toEqual(['dark-mode'])
+    expect(find('v2 check')).toEqual(['checkout-v2'])
+    expect(find('mode light')).toEqual([])
+  })
+
   it('prefers a prefix to a later match', () => {
     expect(find('check')).toEqual(['checkout-v2', 'new-checkout'])
   })

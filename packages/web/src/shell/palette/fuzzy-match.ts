@@ -3,13 +3,14 @@ const exactScore = 1000
 const prefixScore = 800
 const wordScore = 600
 const partScore = 400
+const wordsScore = 300
 const sequenceScore = 100
 
 const isBoundary = (text: string, index: number): boolean => index === 0 || !/[\p{L}\p{N}]/u.test(text[index - 1] ?? '')
 
 /**
- * Scores a case-insensitive match: the whole text, its beginning, the beginning of a word, a part, or the letters of
- * the query in order (`chk` finds `checkout`). Undefined when nothing matches.
+ * Scores a case-insensitive match: the whole text, its beginning, the beginning of a word, a part, all words in any
+ * order, or the letters of the query in order (`chk` finds `checkout`). Undefined when nothing matches.
  */
 export function fuzzyScore(query: string, text: string): number | undefined {
   const wanted = query.trim().toLowerCase()
@@ -19,6 +20,8 @@ export function fuzzyScore(query: string, text: string): number | undefined {
   const at = given.indexOf(wanted)
   if (at === 0) return prefixScore - lengthPenalty(given)
   if (at > 0) return (isBoundary(given, at) ? wordScore : partScore) - lengthPenalty(given)
+  const words = wanted.split(/\s+/)
+  if (words.length > 1 && words.every(word => given.includes(word))) return wordsScore - lengthPenalty(given)
   return sequence(wanted.replace(/\s+/g, ''), given)
 }
 

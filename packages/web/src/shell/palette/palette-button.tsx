@@ -7,23 +7,25 @@ import classes from '../shell.module.css'
 import { PaletteDialog } from './palette-dialog.tsx'
 
 /**
- * The command palette: a button, and Ctrl K or ⌘ K, also while typing. The dialog is not loaded on demand: until it were
- * loaded, the keys would go to the page behind it.
+ * The command palette: Ctrl K or ⌘ K, also while typing. The dialog is not loaded on demand: until it were loaded, the
+ * keys would go to the page behind it.
  */
-export function PaletteButton() {
-  const t = useMessages()
+export function usePalette() {
   const [isOpen, setIsOpen] = useState(false)
-  useHotkeys([['mod+K', () => setIsOpen(true)]], [])
+  const open = () => setIsOpen(true)
+  useHotkeys([['mod+K', open]], [])
+  return { open, dialog: isOpen ? <PaletteDialog onClose={() => setIsOpen(false)} /> : null }
+}
+
+export function PaletteButton({ onOpen }: { onOpen: () => void }) {
+  const t = useMessages()
   return (
-    <>
-      <button type="button" className={classes.palette} onClick={() => setIsOpen(true)}>
-        <SearchIcon size={16} />
-        <span>{t.palette.open}</span>
-        <Kbd size="xs" aria-hidden="true" visibleFrom="sm">
-          {navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}
-        </Kbd>
-      </button>
-      {isOpen && <PaletteDialog onClose={() => setIsOpen(false)} />}
-    </>
+    <button type="button" className={classes.palette} onClick={onOpen}>
+      <SearchIcon size={16} />
+      <span>{t.palette.open}</span>
+      <Kbd size="xs" aria-hidden="true" visibleFrom="sm">
+        {navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}
+      </Kbd>
+    </button>
   )
 }

@@ -28,6 +28,8 @@ export interface PaletteItem {
 export const debuggerId = 'debugger'
 const perKindMax = 6
 const foundMax = '50'
+/** Loaded when the palette opens, so that most projects are searched by letters. */
+const firstMax = '200'
 const searchCharactersMin = 2
 const waitMilliseconds = 120
 
@@ -45,6 +47,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
   const projects = useProjects().data ?? []
   const actions = useActions(projectId, organizationId)
   const pages = usePages(projectId, organizationId)
+  const docs = useDocsPages()
   const recent = useMemo(() => readRecent(localStorage), [])
   const recentItems = recent.map(({ path, label, kind }) => ({
     id: `recent ${path}`,
@@ -89,6 +92,12 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
       go: () => open(`/organization/${organizationId}/members`),
     })),
     ...fit(pages, ({ label }) => label),
+    ...fit(docs, ({ title }) => title).map(({ url, title }) => ({
+      id: `docs ${url}`,
+      label: title,
+      kind: t.palette.docs,
+      go: () => window.location.assign(url),
+    })),
     ...fit(
       projects.filter(({ id }) => String(id) !== projectId),
       ({ name }) => name,
@@ -145,7 +154,12 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
   const navigate = useNavigate()
   const { inProject, inOrganization } = useEntries()
   const pages = [
-    ...(projectId === undefined ? [] : inProject.map(entry => ({ ...entry, params: { projectId } }))),
+    ...(projectId === undefined
+      ? []
+      : [...inProject, { to: '/project/$projectId/settings/webhooks', label: t.webhooks.title }].map(entry => ({
+          ...entry,
+          params: { projectId },
+        }))),
     ...(organizationId === undefined ? [] : inOrganization.map(entry => ({ ...entry, params: { organizationId } }))),
     { to: '/account', label: t.shell.account, params: {} },
   ]
@@ -161,7 +175,21 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
   ]
 }
 
-/** The server searches all flags and people; flags that are loaded already are matched by their letters as well. */
+/** The pages of the docs site. It belongs to no API, and a server that was not built has none. */
+function useDocsPages(): readonly { readonly url: string; readonly title: string }[] {
+  const { data } = useQuery({
+    queryKey: ['docs-pages'],
+    queryFn: async ({ signal }): Promise<{ url: string; title: string }[]> => {
+      const response = await fetch('/docs/pages.json', { signal })
+      return response.ok ? await response.json() : []
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  return data ?? []
+}
+
+/** The server searches all flags and people by words. Flags that are loaded are matched by their letters as well. */
 function useFoundInProject(projectId: string | undefined, text: string) {
   const call = useCall()
   const queries = useQueryClient()
@@ -175,6 +203,12 @@ function useFoundInProject(projectId: string | undefined, text: string) {
     enabled: projectId !== undefined && search !== '',
     placeholderData: keepPreviousData,
   })
+  const first = useQuery({
+    queryKey: ['flags-found', projectId, 'palette first'],
+    queryFn: ({ signal }) => call(routes.flagList.list, { params, query: { order: 'key', limit: firstMax }, signal }),
+    enabled: projectId !== undefined,
+    staleTime: 30_000,
+  })
   const people = useQuery({
     queryKey: ['persons', projectId, 'palette', search],
     queryFn: ({ signal }) =>
@@ -184,11 +218,12 @@ function useFoundInProject(projectId: string | undefined, text: string) {
   })
   const loaded = queries.getQueryData<FlagPages>(listKey(projectId ?? '', 'live'))
   const byId = new Map<number, FlagSummary>()
+  for (const flag of first.data?.results ?? []) byId.set(flag.id, flag)
   for (const flag of loaded?.pages.flatMap(({ results }) => results) ?? []) byId.set(flag.id, flag)
   for (const flag of flags.data?.results ?? []) byId.set(flag.id, flag)
   return {
     flags: [...byId.values()],
     people: people.data?.results ?? [],
-    isSettled: search === text && !flags.isFetching && !people.isFetching,
+    isSettled: search === text && !flags.isFetching && !people.isFetching && !first.isLoading,
   }
 }

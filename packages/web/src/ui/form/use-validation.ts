@@ -21,10 +21,10 @@ export function useValidation(error: ReactNode) {
   }
 }
 
-function validityMessage(t: Messages, field: Pick<ValidityField, 'validity' | 'validationMessage'>): string {
+function validityMessage(t: Messages, field: ValidityField): string {
   const { validity } = field
   if (validity.valueMissing) return t.validation.required
-  if (validity.typeMismatch) return t.validation.email
+  if (validity.typeMismatch) return field.type === 'url' ? t.validation.url : t.validation.email
   if (validity.tooShort && 'minLength' in field) return t.validation.tooShort(Number(field.minLength))
   return field.validationMessage
 }

@@ -34,7 +34,7 @@ export function restoreLostFocus(main: HTMLElement): () => void {
     if (document.activeElement !== document.body || !latest || document.querySelector('[role="menu"]')) return
     if (isBusy(latest)) return
     const dialog = document.querySelector('dialog[open], [role="dialog"]')
-    const next = dialog ? inside(dialog, latest) : last && nearest(last)
+    const next = dialog ? inside(dialog, latest) : last && (nearest(last) ?? headingOf(main))
     next?.focus()
   }
   const observer = new MutationObserver(() => {
@@ -78,6 +78,10 @@ function nearest({ element, levels }: Place): HTMLElement | undefined {
   }
   return undefined
 }
+
+/** For a page that has nothing else left, such as a list whose last row is gone. */
+const headingOf = (main: HTMLElement): HTMLElement | undefined =>
+  main.querySelector<HTMLElement>('h1[tabindex]') ?? undefined
 
 function firstIn(elements: readonly Element[]): HTMLElement | undefined {
   for (const element of elements) {

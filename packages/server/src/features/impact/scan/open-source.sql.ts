@@ -2,14 +2,14 @@ import { loadPg } from '../../../storage/postgres/load-pg.ts'
 import { openSqlite, type SqliteHandle } from '../../../storage/sqlite/sqlite-connection.ts'
 import { postgresSource } from './postgres-source.sql.ts'
 import type { OpenSource } from './scan.ts'
-import type { ScanJob } from './scan-messages.ts'
+import type { ScanData } from './scan-messages.ts'
 import type { ScanRequest } from './scan-request.ts'
 import { sqliteSource } from './sqlite-source.sql.ts'
 
 const connectTimeoutMilliseconds = 5000
 
 /** Opens a separate read-only connection, which is closed with the source. */
-export function openSourceOf(database: ScanJob['database'], { projectId, target }: ScanRequest): OpenSource {
+export function openSourceOf(database: ScanData['database'], { projectId, target }: ScanRequest): OpenSource {
   return async (needs, order) => {
     if (database.kind === 'sqlite') {
       const handle = openSqlite(database.path, { readOnly: true })

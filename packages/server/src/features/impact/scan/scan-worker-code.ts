@@ -5,7 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export type WorkerCode = { readonly file: URL } | { readonly text: string }
 
 /** The built server ships the worker as a file. When the sources run directly, as under a test runner, it is bundled on demand. */
-export async function findScanWorker(): Promise<WorkerCode> {
+export function findScanWorker(): Promise<WorkerCode> {
+  found ??= find()
+  return found
+}
+
+let found: Promise<WorkerCode> | undefined
+
+async function find(): Promise<WorkerCode> {
   const file = new URL('./scan-worker.js', import.meta.url)
   return existsSync(file) ? { file } : { text: await buildFromSources() }
 }

@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { invalid, Problem } from '../../../problem.ts'
 import { databaseProblem } from '../../../storage/driver-error.ts'
 import type { SqliteHandle } from '../../../storage/sqlite/sqlite-connection.ts'
 import { sourceOn } from './open-source.sql.ts'
 import { tally, walk } from './scan.ts'
-import type { FromScan, ScanJob, ToScan } from './scan-messages.ts'
+import type { FromScan, ScanData, ToScan } from './scan-messages.ts'
 import type { Tally, TallyRequest, WalkRequest, WalkStep } from './scan-request.ts'
-import { findScanWorker, type WorkerCode } from './scan-worker-code.ts'
+import { type ScanThread, startScanThread } from './scan-thread.ts'
+import { findScanWorker } from './scan-worker-code.ts'
 
 /** Evaluates flags for all persons or groups of a project in worker threads, with limited concurrency. */
 export interface Scanner {
@@ -20,7 +20,7 @@ export interface Scanner {
 }
 
 interface ScannerOptions {
-  readonly database: ScanJob['database']
+  readonly database: ScanData['database']
   /** Set for an in-memory database, which other threads cannot open. */
   readonly handle?: SqliteHandle | undefined
   readonly concurrencyMax?: number
@@ -28,12 +28,12 @@ interface ScannerOptions {
 
 const concurrencyMaxDefault = 2
 const queuedMax = 20
-const heapMegabytesMax = 512
+const idleMilliseconds = 10_000
 
 export function createScanner({ database, handle, concurrencyMax = concurrencyMaxDefault }: ScannerOptions): Scanner {
   const ending = new AbortController()
   const limiter = createConcurrencyLimiter(concurrencyMax, queuedMax)
-  let code: Promise<WorkerCode> | undefined
+  const idle = new Map<ScanThread, NodeJS.Timeout>()
 
   async function withinLimit<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, ending.signal])
@@ -51,42 +51,31 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
     }
   }
 
-  async function inWorker(
+  /** A thread takes a tenth of a second to start, so it is kept for the next scan. */
+  async function inThread(
     request: TallyRequest | WalkRequest,
     signal: AbortSignal,
     onMessage: (message: FromScan) => Promise<ToScan | undefined>,
   ): Promise<void> {
-    code ??= findScanWorker()
-    const found = await code
+    const code = await findScanWorker()
     signal.throwIfAborted()
-    const ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-    const job: ScanJob = { database, request, ending }
-    const options = {
-      workerData: job,
-      name: 'scan',
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },
+    const thread = takeIdle() ?? startScanThread(code, database)
+    await thread.run(request, signal, onMessage)
+    if (ending.signal.aborted) return thread.exit()
+    const timeout = setTimeout(() => {
+      idle.delete(thread)
+      thread.exit()
+    }, idleMilliseconds).unref()
+    idle.set(thread, timeout)
+  }
+
+  function takeIdle(): ScanThread | undefined {
+    for (const [thread, timeout] of idle) {
+      clearTimeout(timeout)
+      idle.delete(thread)
+      if (!thread.hasExited()) return thread
     }
-    const worker =
-      'file' in found ? new Worker(found.file, options) : new Worker(found.text, { ...options, eval: true })
-    const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()))
-    try {
-      await new Promise<void>((resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-        worker.on('error', reject)
-        exited.then(resolve)
-        worker.on('message', (message: FromScan) => {
-          if (Atomics.load(ending, 0) !== 0) return
-          if (message.kind === 'failure') return reject(failureOf(message))
-          onMessage(message).then(reply => reply && worker.postMessage(reply), reject)
-        })
-      })
-    } finally {
-      // Terminating a thread inside a call of the SQLite library crashes the process, so it exits on its own.
-      Atomics.store(ending, 0, 1)
-      worker.postMessage({ shouldContinue: false } satisfies ToScan)
-      await (database.kind === 'sqlite' ? exited : worker.terminate())
-    }
+    return undefined
   }
 
   return {
@@ -100,7 +89,7 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
           })
         }
         let result: Tally | undefined
-        await inWorker(request, either, async message => {
+        await inThread(request, either, async message => {
           if (message.kind === 'progress') onProgress(message.processed)
           if (message.kind === 'tally') result = message.tally
           return undefined
@@ -117,22 +106,17 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
             return onStep(step)
           })
         }
-        let isComplete = false
-        await inWorker(request, either, async message => {
-          if (message.kind === 'end') isComplete = true
-          return message.kind === 'step' ? { shouldContinue: await onStep(message.step) } : undefined
-        })
-        if (!isComplete) throw new Error('The scan ended before it was complete.')
+        await inThread(request, either, async message =>
+          message.kind === 'step' ? { kind: 'continue', shouldContinue: await onStep(message.step) } : undefined,
+        )
       }),
     async close() {
       ending.abort(new Problem('unavailable', 'The server is shutting down. Retry later.', { retryAfterSeconds: 1 }))
       await limiter.drained()
+      for (let thread = takeIdle(); thread; thread = takeIdle()) await thread.exit()
     },
   }
 }
-
-const failureOf = ({ message, code }: { message: string; code: string | undefined }): Error =>
-  Object.assign(new Error(message), code === undefined ? {} : { code })
 
 /** A semaphore with a bounded FIFO queue. */
 function createConcurrencyLimiter(activeMax: number, queuedMax: number) {

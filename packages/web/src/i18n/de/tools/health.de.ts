@@ -25,7 +25,7 @@ export const health: HealthMessages = {
     },
     hints: {
       stale: 'Seit mehr als 30 Tagen derselbe Wert für alle oder keine Auswertungen.',
-      never_evaluated: 'Älter als 7 Tage, und noch kein SDK hat danach gefragt.',
+      never_evaluated: 'Älter als 7 Tage, und noch von keinem SDK ausgewertet.',
       constant: 'Die Bedingungen lassen für alle nur einen einzigen Wert zu.',
       fully_rolled_out: 'Für alle ausgerollt und seit mehr als 30 Tagen unverändert.',
       no_owner: 'Niemand ist als zuständig eingetragen.',
@@ -35,7 +35,7 @@ export const health: HealthMessages = {
   usedBy: {
     title: 'Noch in Verwendung',
     nothing: 'Nichts hängt davon ab.',
-    flags: keys => `Flags mit einer Bedingung darauf: ${keys}`,
+    flags: keys => `Flags, deren Bedingungen darauf verweisen: ${keys}`,
     cohorts: names => `Kohorten, die darauf verweisen: ${names}`,
     schedules: count => (count === 1 ? '1 geplante Änderung' : `${count} geplante Änderungen`),
     environments: names => `Andere Umgebungen mit diesem Flag: ${names}`,

@@ -12,7 +12,7 @@ export const playground: PlaygroundMessages = {
     whatIfHint: 'Eine pro Zeile, für alle oben.',
     flags: 'Flags',
     flagsHint: 'Keys, durch Kommas getrennt. Ohne Angabe alle Flags.',
-    compare: 'Mit einem Entwurf vergleichen von',
+    compare: 'Mit dem Entwurf eines Flags vergleichen',
     compareHint: 'Wähle ein Flag und ändere unten seine Filter.',
     withoutDraft: 'Ohne Entwurf',
     draftFilters: 'Filter des Entwurfs (JSON)',

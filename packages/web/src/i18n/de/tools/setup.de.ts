@@ -9,7 +9,7 @@ export const setup: SetupMessages = {
     received: 'Erster Aufruf angekommen',
     receivedFrom: sdk => `Letzter Aufruf von ${sdk},`,
     connect: 'Verbinden',
-    flagKey: 'Flag-Schlüssel in den Beispielen',
+    flagKey: 'Flag-Key in den Beispielen',
     flagKeyHint: 'Der Code eines vorhandenen Flags mit seinen Varianten steht auf dessen Reiter „Code“.',
     connected: 'Verbundene SDKs',
     connectedHint: 'Letzte 90 Tage',

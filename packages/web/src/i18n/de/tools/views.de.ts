@@ -1,5 +1,7 @@
 import type { ViewMessages } from '../../en/tools/views.en.ts'
 
+const flagCount = (count: string): string => (count === '1' ? '1 Flag' : `${count} Flags`)
+
 export const views: ViewMessages = {
   views: {
     title: 'Gespeicherte Ansichten',
@@ -26,8 +28,8 @@ export const views: ViewMessages = {
     newName: 'Neuer Name',
     mergeHint: 'Mit dem Namen eines anderen Tags werden beide zusammengeführt.',
     remove: 'Entfernen',
-    removeQuestion: (tag, count) => `Das Tag ${tag} von ${count} Flags entfernen?`,
-    done: count => `${count} Flags geändert`,
-    failed: count => `${count} Flags wurden nicht geändert`,
+    removeQuestion: (tag, count) => `Das Tag ${tag} von ${flagCount(count)} entfernen?`,
+    done: count => `${flagCount(count)} geändert`,
+    failed: count => (count === '1' ? '1 Flag wurde nicht geändert' : `${count} Flags wurden nicht geändert`),
   },
 }

@@ -37,6 +37,7 @@ export const environments = {
     difference: 'Difference',
     strip: 'Environments of this flag',
     here: 'This environment',
+    openIn: (key: string, name: string) => `Open ${key} in ${name}`,
     promote: 'Promote',
     promoteSelected: (count: number) => (count === 1 ? 'Promote 1 flag' : `Promote ${count} flags`),
     selectFlag: (key: string) => `Select ${key}`,
@@ -113,6 +114,7 @@ export const environments = {
     bannerTag: (tag: string, until: string, reason: string) =>
       `Flags with the tag ${tag} are frozen until ${until}: ${reason}`,
     stillPossible: 'You can still turn flags off.',
+    frozenNow: 'Frozen',
     frozenUntil: (until: string) => `Frozen until ${until}`,
     frozen: (until: string, reason: string) => `Frozen until ${until}: ${reason}. Your edit is kept in this tab.`,
     canSwitchOff: 'You can still turn the flag off.',
