@@ -227,4 +227,90 @@ describe('flags of another service', { timeout: 120_000 }, () => {
     await table.getByRole('link', { name: 'everywhere' }).click()
     await page.getByRole('heading', { name: 'everywhere' }).waitFor()
   })
+
+  it('go into an existing environment set, as mapped', async () => {
+    const { scenario } = visit
+    const { body: set } = await scenario.post(`${scenario.organization}/environment_sets/`, { name: 'Mapped' })
+    const [development] = set.environments as { project: number }[]
+    const page = await visit.signedIn(`/project/${development!.project}/import`, { width: 390, dark: true })
+    const state = { on: true, salt: 's', offVariation: 1, fallthrough: { variation: 0 } }
+    const variations = [{ value: true }, { value: false }]
+    const item = { key: 'mapped', variations, environments: { development: state, live: { ...state, on: false } } }
+    const buffer = Buffer.from(JSON.stringify({ items: [item] }))
+    await page.locator('input[type=file]').setInputFiles({ name: 'two.json', mimeType: 'application/json', buffer })
+    await page.getByText('two.json').waitFor()
+    await page.getByRole('button', { name: 'Review import' }).click()
+    await page.getByLabel('production').selectOption('live')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Review import' }).click()
+    const table = page.getByRole('table', { name: 'Flags and segments of the file' })
+    await table.getByText('mapped').waitFor()
+    await page.getByLabel('Environment', { exact: true }).selectOption({ label: 'production' })
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('2 created, 0 updated.').waitFor()
+    await expectSound(page)
+    await table.getByRole('link', { name: 'mapped' }).click()
+    await page.getByRole('heading', { name: 'mapped' }).waitFor()
+    expect(page.url()).toContain(`/project/${set.environments[1].project}/flags/`)
+  })
+
+  it('have a certificate that names what differs', async () => {
+    const certificate = {
+      source: 'launchdarkly',
+      environment: 'production',
+      file_sha256: 'ab'.repeat(32),
+      sdk: '@launchdarkly/node-server-sdk',
+      sdk_version: '9.13.7',
+      halyard_version: '0.1.0',
+      node_version: '24.1.0',
+      seed: 7,
+      contexts: 10,
+      pairs: 2_000_000,
+      equal: 1_999_999,
+      differing: 1,
+      declared: 0,
+      sdk_errors: 0,
+      exact: 1,
+      approximate: 1,
+      refused: 0,
+      flags: [
+        { key: 'moved', status: 'exact', reasons: [], pairs: 1_000_000, equal: 999_999 },
+        { key: 'dated', status: 'approximate', reasons: ['Dates differ.'], pairs: 1_000_000, equal: 1_000_000 },
+      ],
+      differences: [
+        {
+          flag: 'moved',
+          status: 'exact',
+          context: { id: 'ann', attributes: { plan: 'pro' } },
+          there: true,
+          here: false,
+          there_trace: { kind: 'FALLTHROUGH' },
+          here_trace: { conditions: [] },
+        },
+      ],
+    }
+    await visit.scenario.post(`${visit.scenario.project}/import_certificates/`, { certificate })
+    const page = await visit.signedIn(inProject('/import'))
+    await page.getByRole('link', { name: '@launchdarkly/node-server-sdk 9.13.7' }).click()
+    await page.getByText('For ann, the SDK returns true and Halyard false.').waitFor()
+    await page.getByText('2,000,000').waitFor()
+    await page.getByText('Show how both sides decide').click()
+    await page.getByRole('group', { name: '@launchdarkly/node-server-sdk' }).getByText('FALLTHROUGH').waitFor()
+    await page.getByRole('table', { name: 'Compared flags' }).getByText('Dates differ.').waitFor()
+    await expectSound(page)
+  })
+
+  it('show how often the other service agreed', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'shadowed' })
+    const { body: key } = await scenario.post(`${scenario.project}/secret_keys/`, { label: 'shadow' })
+    const example = { there: 'a', here: 'b', distinct_id: 'ann' }
+    const flags = [{ key: 'shadowed', agree: 3_100_000, differ: 2, example }]
+    const reported = await scenario.as(key.value).post('/api/shadow_reports/', { batch_id: 'one', flags })
+    expect(reported.status).toBe(200)
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}?tab=usage`), { width: 390 })
+    const line = page.getByRole('alert', { name: 'Shadow mode: 3,100,000 agree, 2 differ' })
+    await line.getByText('for ann, the other service returned "a" and Halyard "b"').waitFor()
+    await expectSound(page)
+  })
 })

@@ -1,9 +1,9 @@
 import { Alert, Checkbox, NativeSelect, Stack } from '@mantine/core'
 import { useEffect } from 'react'
-import { useEnvironmentSetOf } from '../change-control/environment-queries.ts'
+import { useEnvironmentSets } from '../change-control/environment-queries.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
-import { defaultChoice, type EnvironmentChoice } from './environment-choice.ts'
+import { defaultChoice, type EnvironmentChoice, intoSet } from './environment-choice.ts'
 
 interface Props {
   project: { readonly id: number; readonly organization: string }
@@ -13,13 +13,15 @@ interface Props {
   onChange: (choice: EnvironmentChoice) => void
 }
 
-/** Where each environment of the file goes: into this project, its environment set, or a new one. */
+/** Where each environment of the file goes: into this project, an environment set, or a new one. */
 export function ChooseEnvironments({ project, environments, choice, onChange }: Props) {
   const t = useMessages()
-  const set = useEnvironmentSetOf(project)
+  const { data: sets = [], isFetched } = useEnvironmentSets(project.organization)
+  const own = sets.find(set => set.environments.some(each => each.project === project.id))
   useEffect(() => {
-    if (!choice) onChange(defaultChoice(environments, set))
-  }, [choice, environments, set, onChange])
+    // The default depends on the sets, which may still be loading.
+    if (!choice && isFetched) onChange(defaultChoice(environments, own))
+  }, [choice, environments, own, isFetched, onChange])
   if (!choice) return null
   const change = (part: Partial<EnvironmentChoice>) => onChange({ ...choice, ...part })
   return (
@@ -27,11 +29,15 @@ export function ChooseEnvironments({ project, environments, choice, onChange }: 
       <Alert color="blue">{t.imports.environments}</Alert>
       <NativeSelect
         label={t.imports.into}
-        value={choice.into}
-        onChange={event => change({ into: event.currentTarget.value as EnvironmentChoice['into'] })}
+        value={choice.into === 'set' ? String(choice.setId) : choice.into}
+        onChange={event => {
+          const { value } = event.currentTarget
+          const set = sets.find(({ id }) => String(id) === value)
+          change(set ? intoSet(environments, set) : { into: value as EnvironmentChoice['into'] })
+        }}
         data={[
           { value: 'project', label: t.imports.intoProject },
-          ...(set ? [{ value: 'set', label: t.imports.intoSet(set.name) }] : []),
+          ...sets.map(({ id, name }) => ({ value: String(id), label: t.imports.intoSet(name) })),
           { value: 'new', label: t.imports.intoNewSet },
         ]}
       />

@@ -19,17 +19,30 @@ interface SetOfEnvironments {
   readonly environments: readonly { readonly name: string }[]
 }
 
-/** Environments with the same name belong together. */
+/** The set that the project is part of, if there is one. */
 export function defaultChoice(found: readonly string[], set: SetOfEnvironments | undefined): EnvironmentChoice {
-  const match = (name: string) => found.find(other => other.toLowerCase() === name.toLowerCase()) ?? ''
   return {
     found,
-    into: set ? 'set' : 'project',
+    into: 'project',
     environment: found[0] ?? '',
-    setId: set?.id,
-    bySetEnvironment: Object.fromEntries((set?.environments ?? []).map(({ name }) => [name, match(name)])),
+    setId: undefined,
+    bySetEnvironment: {},
     setName: '',
     isIncluded: Object.fromEntries(found.map(name => [name, true])),
+    ...(set && intoSet(found, set)),
+  }
+}
+
+/** Environments with the same name belong together. */
+export function intoSet(
+  found: readonly string[],
+  { id, environments }: SetOfEnvironments,
+): Pick<EnvironmentChoice, 'into' | 'setId' | 'bySetEnvironment'> {
+  const match = (name: string) => found.find(other => other.toLowerCase() === name.toLowerCase()) ?? ''
+  return {
+    into: 'set',
+    setId: id,
+    bySetEnvironment: Object.fromEntries(environments.map(({ name }) => [name, match(name)])),
   }
 }
 

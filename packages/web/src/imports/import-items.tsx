@@ -138,6 +138,7 @@ function ItemTable({ items, projectId }: { items: readonly ImportItem[]; project
           </Badge>,
           stateOf(item),
           <Stack key="reasons" gap={2}>
+            {item.reasons.length === 0 && '–'}
             {item.reasons.map(({ message, path }) => (
               <Text key={path + message} size="sm">
                 {message}{' '}

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
 import type { CohortRow, Tables } from '../../storage/tables.ts'
@@ -20,19 +21,12 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
 
   return {
     async create(cohort) {
-      const { id } = await db
-        .insertInto('cohorts')
-        .values({
-          project_id: cohort.projectId,
-          ...contentColumns(cohort),
-          is_static: Number(cohort.isStatic),
-          created_by_id: cohort.createdBy.id,
-          created_at: cohort.createdAt,
-          errors_calculating: 0,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
+      const { id } = await db.insertInto('cohorts').values(newRow(cohort)).returning('id').executeTakeFirstOrThrow()
       return { ...cohort, id, calculation: notCalculated }
+    },
+    async createAll(created) {
+      const ids = await insertRowsWithIds(db, 'cohorts', created.map(newRow))
+      return created.map((cohort, index) => ({ ...cohort, id: ids[index]!, calculation: notCalculated }))
     },
     async save(cohort) {
       await saveVersioned(db, 'cohorts', cohort.id, contentColumns(cohort))
@@ -103,6 +97,15 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
     },
   }
 }
+
+const newRow = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
+  project_id: cohort.projectId,
+  ...contentColumns(cohort),
+  is_static: Number(cohort.isStatic),
+  created_by_id: cohort.createdBy.id,
+  created_at: cohort.createdAt,
+  errors_calculating: 0,
+})
 
 const matching = (projectId: number, filter: CohortFilter) => () => {
   const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]

@@ -12,6 +12,8 @@ export interface CohortFilter {
 
 export interface CohortStore {
   create(cohort: Omit<Cohort, 'id' | 'calculation'>): Promise<Cohort>
+  /** In the order of the cohorts. */
+  createAll(cohorts: readonly Omit<Cohort, 'id' | 'calculation'>[]): Promise<readonly Cohort[]>
   /** Saves the content. Throws `StaleWrite` unless the version is exactly one above the stored one. */
   save(cohort: Cohort): Promise<void>
   find(projectId: number, cohortId: number): Promise<Cohort | undefined>

@@ -7,9 +7,9 @@ import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
 import { checkCohortContent } from './check-cohort.ts'
 import type { Cohort, CohortContent } from './cohort.ts'
-import type { CohortTask } from './members/cohort-job-store.ts'
+import type { CohortTask, NewCohortJob } from './members/cohort-job-store.ts'
 import { addMembers, isEmpty, type NamedPeople } from './members/members.ts'
-import { recordCohort } from './record-cohort.ts'
+import { recordCohort, recordCohorts } from './record-cohort.ts'
 
 export interface NewCohort {
   readonly content: CohortContent
@@ -40,6 +40,29 @@ export async function createCohort(
   return { cohort: await reread(tx, cohort), ...change }
 }
 
+/**
+ * Creates cohorts of one project with a statement for many of them, and returns them in the same order. The caller holds the project's
+ * references and has checked the filters with the engine.
+ */
+export async function createCohorts(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  cohorts: readonly NewCohort[],
+  now: Instant,
+): Promise<readonly Cohort[]> {
+  const created = await tx.cohorts.createAll(
+    cohorts.map(({ content, isStatic }) => newCohort(author, project, { ...content, isStatic }, now)),
+  )
+  await recordCohorts(tx, author, project, created, { activity: 'created', changes: [] }, now)
+  const dynamic = created.filter(({ isStatic }) => !isStatic)
+  await tx.cohortJobs.createAll(dynamic.map(({ id }) => countJob(id, now)))
+  for (const [index, { isStatic, people }] of cohorts.entries()) {
+    if (isStatic) await addMembers(tx, project, created[index]!, people, now)
+  }
+  return created
+}
+
 /** Creates a static cohort that a background job fills. */
 export async function createFilledCohort(
   tx: Stores,
@@ -65,22 +88,37 @@ async function insertCohort(
   const filters = content.isStatic ? {} : content.filters
   if (refersToOthers(filters)) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, { ...content, id: 0 })
-  const cohort = await tx.cohorts.create({
-    ...content,
-    filters,
-    projectId: project.id,
-    createdBy: author.user,
-    createdAt: now,
-    updatedAt: now,
-    version: 1,
-  })
+  const cohort = await tx.cohorts.create(newCohort(author, project, content, now))
   await recordCohort(tx, author, project, cohort, { activity: 'created', changes: [] }, now)
   return cohort
 }
 
+const newCohort = (
+  author: NonNullable<Author>,
+  project: Project,
+  content: CohortContent & Pick<Cohort, 'isStatic'>,
+  now: Instant,
+): Omit<Cohort, 'id' | 'calculation'> => ({
+  ...content,
+  filters: content.isStatic ? {} : content.filters,
+  projectId: project.id,
+  createdBy: author.user,
+  createdAt: now,
+  updatedAt: now,
+  version: 1,
+})
+
 /** Queues a background count of a dynamic cohort and supersedes one that is running. */
 export const queueCount = (tx: Stores, cohortId: number, now: Instant): Promise<void> =>
-  tx.cohortJobs.put({ cohortId, task: { kind: 'count' }, total: null, revision: randomUUID(), dueAt: now })
+  tx.cohortJobs.put(countJob(cohortId, now))
+
+const countJob = (cohortId: number, now: Instant): NewCohortJob => ({
+  cohortId,
+  task: { kind: 'count' },
+  total: null,
+  revision: randomUUID(),
+  dueAt: now,
+})
 
 export const reread = async (tx: Stores, cohort: Cohort): Promise<Cohort> =>
   (await tx.cohorts.find(cohort.projectId, cohort.id)) ?? cohort

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { type Author, authorOf, type FieldChange } from '../activity/activity.ts'
+import { type Author, authorOf, type FieldChange, type NewActivity } from '../activity/activity.ts'
 import type { Cohort } from './cohort.ts'
 
 export interface CohortRecord {
@@ -16,24 +16,53 @@ export async function recordCohort(
   author: Author,
   project: Pick<Project, 'id' | 'organizationId'>,
   cohort: Pick<Cohort, 'id' | 'name'>,
-  { activity, changes, trigger = null }: CohortRecord,
+  record: CohortRecord,
   now: Instant,
 ): Promise<void> {
-  await tx.activity.append({
-    organizationId: project.organizationId,
-    projectId: project.id,
-    scope: 'Cohort',
-    itemId: String(cohort.id),
-    activity,
-    ...authorOf(author),
-    detail: { name: cohort.name, changes, trigger },
-    createdAt: now,
-  })
-  await tx.changes.append({
+  await tx.activity.append(cohortActivity(author, project, cohort, record, now))
+  await announceCohort(tx, project, cohort.id, now)
+}
+
+/** The same for many cohorts. */
+export async function recordCohorts(
+  tx: Stores,
+  author: Author,
+  project: Pick<Project, 'id' | 'organizationId'>,
+  cohorts: readonly Pick<Cohort, 'id' | 'name'>[],
+  record: CohortRecord,
+  now: Instant,
+): Promise<void> {
+  await tx.activity.appendAll(cohorts.map(cohort => cohortActivity(author, project, cohort, record, now)))
+  for (const { id } of cohorts) await announceCohort(tx, project, id, now)
+}
+
+const cohortActivity = (
+  author: Author,
+  project: Pick<Project, 'id' | 'organizationId'>,
+  cohort: Pick<Cohort, 'id' | 'name'>,
+  { activity, changes, trigger = null }: CohortRecord,
+  now: Instant,
+): NewActivity => ({
+  organizationId: project.organizationId,
+  projectId: project.id,
+  scope: 'Cohort',
+  itemId: String(cohort.id),
+  activity,
+  ...authorOf(author),
+  detail: { name: cohort.name, changes, trigger },
+  createdAt: now,
+})
+
+const announceCohort = (
+  tx: Stores,
+  project: Pick<Project, 'id' | 'organizationId'>,
+  cohortId: number,
+  now: Instant,
+): Promise<void> =>
+  tx.changes.append({
     topic: 'cohort',
     organizationId: project.organizationId,
     projectId: project.id,
-    entityId: String(cohort.id),
+    entityId: String(cohortId),
     at: now,
   })
-}

@@ -8,7 +8,7 @@ import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, type Project, requireLevel } from '../../tenancy.ts'
 import { ApprovalRequired } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
-import { createCohort } from '../cohorts/create-cohort.ts'
+import { createCohorts } from '../cohorts/create-cohort.ts'
 import { namedPeople } from '../cohorts/members/members.ts'
 import { updateCohort } from '../cohorts/update-cohort.ts'
 import { createSet } from '../environments/save-set.ts'
@@ -34,8 +34,8 @@ interface ImportContext {
   readonly outcomes: Map<number, Outcome>
 }
 
-/** Flags that are written together, which bounds the memory of their rows. */
-const flagsAtOnceMax = 1000
+/** Flags or cohorts that are written together, which bounds the memory of their rows. */
+const itemsAtOnceMax = 1000
 
 /** Raised when a target has changed since the import was prepared: it has to be prepared again. */
 export class PreparationOutdated extends Error {
@@ -98,17 +98,19 @@ async function createProjects(
 }
 
 async function applyTarget(
-  { name, cohorts, flagBatches, outcomes }: PreparedTarget,
+  { name, cohortBatches, flagBatches, outcomes }: PreparedTarget,
   context: ImportContext,
   report: (step: string) => void,
 ): Promise<void> {
   for (const [position, outcome] of outcomes) context.outcomes.set(position, outcome)
-  for (const item of cohorts) context.outcomes.set(item.position, await applyCohort(item, context))
+  for (const batch of cohortBatches) {
+    for (const part of inParts(batch, itemsAtOnceMax)) await applyCohorts(part, context)
+  }
   const total = flagBatches.reduce((sum, batch) => sum + batch.length, 0)
   const saved = stepsOf(report, name, total, 'saved')
   let count = 0
   for (const batch of flagBatches) {
-    for (const part of inParts(batch, flagsAtOnceMax)) {
+    for (const part of inParts(batch, itemsAtOnceMax)) {
       await applyFlags(part, context)
       count += part.length
       saved(count)
@@ -151,29 +153,46 @@ function flagWrite(item: PreparedItem, context: ImportContext): FlagWrite {
   }
 }
 
-async function applyCohort(item: PreparedItem, context: ImportContext): Promise<Outcome> {
-  const { tx, actor, project, current, now, permit, cohortIds, links } = context
-  const cohort = cohortOf(item)
-  const isStatic = 'ids' in cohort.content
-  const people = namedPeople('ids' in cohort.content ? cohort.content.ids : [])
-  const patch = {
-    name: cohort.name,
-    description: (cohort.description ?? '').slice(0, cohortDescriptionCharactersMax),
-    filters: 'filters' in cohort.content ? (resolve(cohort.content.filters, context) as unknown as FreeObject) : {},
-    deleted: false,
-  }
-  const stored = current.cohort(cohortIds.get(item.sourceId))
-  // A cohort cannot change its kind, so another one takes its place.
-  const isSameKind = stored?.isStatic === isStatic
-  const { cohort: saved } = await gated(project, () =>
-    stored && isSameKind
-      ? updateCohort(tx, actor, project, { cohortId: stored.id, patch, people }, now, permit)
-      : createCohort(tx, actor, project, { content: patch, isStatic, people }, now),
+async function applyCohorts(items: readonly PreparedItem[], context: ImportContext): Promise<void> {
+  const { tx, actor, project, now, permit, cohortIds, links, outcomes } = context
+  const writes = items.map(item => cohortWrite(item, context))
+  const created = await createCohorts(
+    tx,
+    actor,
+    project,
+    writes.filter(({ stored }) => !stored),
+    now,
   )
-  cohortIds.set(cohort.sourceId, saved.id)
-  const link = { kind: item.kind, sourceId: cohort.sourceId, flagId: null, cohortId: saved.id }
-  links.push({ ...link, sourceHash: item.sourceHash, targetHash: cohortHash(saved) })
-  return stored && isSameKind ? 'updated' : 'created'
+  const next = created.values()
+  for (const [index, { stored, content, people }] of writes.entries()) {
+    const { position, kind, sourceId, sourceHash } = items[index]!
+    const saved = stored
+      ? await gated(project, () =>
+          updateCohort(tx, actor, project, { cohortId: stored.id, patch: content, people }, now, permit),
+        ).then(({ cohort }) => cohort)
+      : next.next().value!
+    cohortIds.set(sourceId, saved.id)
+    links.push({ kind, sourceId, flagId: null, cohortId: saved.id, sourceHash, targetHash: cohortHash(saved) })
+    outcomes.set(position, stored ? 'updated' : 'created')
+  }
+}
+
+function cohortWrite(item: PreparedItem, context: ImportContext) {
+  const { content: imported, name, description = '' } = cohortOf(item)
+  const isStatic = 'ids' in imported
+  const stored = context.current.cohort(context.cohortIds.get(item.sourceId))
+  return {
+    // A cohort cannot change its kind, so another one takes its place.
+    stored: stored?.isStatic === isStatic ? stored : undefined,
+    isStatic,
+    people: namedPeople(isStatic ? imported.ids : []),
+    content: {
+      name,
+      description: description.slice(0, cohortDescriptionCharactersMax),
+      filters: isStatic ? {} : (resolve(imported.filters, context) as unknown as FreeObject),
+      deleted: false,
+    },
+  }
 }
 
 const resolve = <T>(filters: T, { flagIds, cohortIds }: ImportContext): T =>

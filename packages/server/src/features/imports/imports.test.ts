@@ -313,6 +313,21 @@ onEachDatabase('imports', dialect => {
     expect(reply.body.targets).toMatchObject([{ created: 2 }, { created: 2 }])
   })
 
+  it('create cohorts after those that they use', async () => {
+    const project = await newProject('Nested')
+    const using = (value: object) => ({ properties: { type: 'AND', values: [{ type: 'AND', values: [value] }] } })
+    const cohorts = [
+      { id: 1, name: 'Outer', filters: using({ type: 'cohort', key: 'id', value: 2 }) },
+      { id: 2, name: 'Inner', filters: using({ type: 'person', key: 'plan', value: 'pro', operator: 'exact' }) },
+    ]
+    await apply(await plan(project, { flags: [], cohorts }, { source: 'posthog' }))
+    const { results } = (await s.get(`/api/projects/${project}/cohorts/`)).body
+    const byName = Object.fromEntries(results.map((cohort: { name: string }) => [cohort.name, cohort]))
+    expect(byName.Outer.filters.properties.values[0].values[0].value).toBe(String(byName.Inner.id))
+    const again = await plan(project, { flags: [], cohorts }, { source: 'posthog' })
+    expect((await itemsOf(again)).results).toMatchObject([{ drift: 'unchanged' }, { drift: 'unchanged' }])
+  })
+
   it('carry value types and payload schemas from one Halyard to another, and refuse a schema that does not fit', async () => {
     const [from, to] = [await newProject('Typed'), await newProject('Typed again')]
     const variants = [{ key: 'low', rollout_percentage: 100 }]

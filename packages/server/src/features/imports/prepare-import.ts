@@ -1,4 +1,4 @@
-import type { ImportedCohort, ImportedFlag } from '@halyard/importers/model'
+import type { ImportedCohort, ImportedFlag, ImportReason } from '@halyard/importers/model'
 import { type Uses, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
@@ -41,9 +41,9 @@ export interface PreparedTarget {
   readonly project: Project | null
   readonly name: string
   readonly current: CurrentState
-  /** To write, dependencies first. */
-  readonly cohorts: readonly PreparedItem[]
-  /** To write. Flags of one batch do not depend on each other, only on those of earlier batches. */
+  /** To write. Cohorts of one batch do not depend on each other, only on those of earlier batches. */
+  readonly cohortBatches: readonly (readonly PreparedItem[])[]
+  /** Likewise. */
   readonly flagBatches: readonly (readonly PreparedItem[])[]
   /** By source id: what is stored already. */
   readonly existingIds: Readonly<Record<PlannedItem['kind'], ReadonlyMap<string, number>>>
@@ -130,7 +130,9 @@ async function prepareTarget(
     if (stored && grants && !canEditFlag(grants, stored))
       throw forbidden(`You cannot edit the flag "${stored.key}" in ${name}.`)
   }
-  const prepared = { target, project, name, current, cohorts, flagBatches: batchesOf(flags), existingIds, outcomes }
+  const cohortBatches = batchesOf(cohorts, item => usesOfCohort(cohortOf(item)).cohorts)
+  const flagBatches = batchesOf(flags, item => usesOf(flagOf(item)).flags)
+  const prepared = { target, project, name, current, cohortBatches, flagBatches, existingIds, outcomes }
   await checkWritten(prepared, report)
   return prepared
 }
@@ -169,11 +171,12 @@ function outcomeOf(
 
 /** The file was checked alone; here, what it refers to may be something else. Raises `invalid`. */
 async function checkWritten(
-  { project, name, current, cohorts, flagBatches, existingIds }: PreparedTarget,
+  { project, name, current, cohortBatches, flagBatches, existingIds }: PreparedTarget,
   report: (step: string) => void,
 ): Promise<void> {
   const flags = flagBatches.flat().map(flagOf)
-  const check = createChecker({ flags, cohorts: cohorts.map(cohortOf) }, project ?? newProject(name), {
+  const cohorts = cohortBatches.flat().map(cohortOf)
+  const check = createChecker({ flags, cohorts }, project ?? newProject(name), {
     flagId: sourceId => existingIds.flag.get(sourceId),
     cohortId: sourceId => existingIds.segment.get(sourceId),
     flag: id => {
@@ -184,10 +187,16 @@ async function checkWritten(
   })
   const slice = new TimeSlice()
   const checked = stepsOf(report, name, flags.length, 'checked')
+  const requireNone = (issue: ImportReason | undefined) => {
+    if (issue) throw invalid('filters', 'invalid_input', `${issue.path}: ${issue.message} Nothing was imported.`)
+  }
+  for (const cohort of cohorts) {
+    await slice.next()
+    requireNone(check.cohort(cohort))
+  }
   for (const [index, flag] of flags.entries()) {
     await slice.next()
-    const issue = check.flag(flag)
-    if (issue) throw invalid('filters', 'invalid_input', `${issue.path}: ${issue.message} Nothing was imported.`)
+    requireNone(check.flag(flag))
     checked(index + 1)
   }
 }
@@ -202,12 +211,15 @@ export function cohortOf({ definition }: PlannedItem): ImportedCohort {
   return definition.cohort
 }
 
-/** By the length of the longest chain of flags that each depends on. */
-function batchesOf(flags: readonly PreparedItem[]): readonly (readonly PreparedItem[])[] {
+/** By the length of the longest chain of items that each depends on. */
+function batchesOf(
+  items: readonly PreparedItem[],
+  usedBy: (item: PreparedItem) => readonly string[],
+): readonly (readonly PreparedItem[])[] {
   const depths = new Map<string, number>()
   const batches: PreparedItem[][] = []
-  for (const item of flags) {
-    const depth = 1 + Math.max(-1, ...usesOf(flagOf(item)).flags.map(id => depths.get(id) ?? -1))
+  for (const item of items) {
+    const depth = 1 + Math.max(-1, ...usedBy(item).map(id => depths.get(id) ?? -1))
     depths.set(item.sourceId, depth)
     const batch = batches[depth]
     if (batch) batch.push(item)

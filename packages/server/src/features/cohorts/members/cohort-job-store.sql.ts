@@ -1,6 +1,18 @@
 import type { Kysely, Selectable } from 'kysely'
+import { insertRows } from '../../../storage/bulk-rows.ts'
 import type { CohortJobRow, Tables } from '../../../storage/tables.ts'
-import type { CohortJob, CohortJobStore } from './cohort-job-store.ts'
+import type { CohortJob, CohortJobStore, NewCohortJob } from './cohort-job-store.ts'
+
+const newJobColumns = ({ task, total, revision, dueAt }: NewCohortJob) => ({
+  task: JSON.stringify(task),
+  position: 0,
+  processed: 0,
+  matched: 0,
+  total,
+  attempts: 0,
+  due_at: dueAt,
+  revision,
+})
 
 export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
   const jobs = () =>
@@ -18,22 +30,17 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
       .executeTakeFirst()
 
   return {
-    async put({ cohortId, task, total, revision, dueAt }) {
-      const columns = {
-        task: JSON.stringify(task),
-        position: 0,
-        processed: 0,
-        matched: 0,
-        total,
-        attempts: 0,
-        due_at: dueAt,
-        revision,
-      }
+    async put(job) {
+      const columns = newJobColumns(job)
       await db
         .insertInto('cohort_jobs')
-        .values({ cohort_id: cohortId, ...columns })
+        .values({ cohort_id: job.cohortId, ...columns })
         .onConflict(conflict => conflict.column('cohort_id').doUpdateSet(columns))
         .execute()
+    },
+    async createAll(created) {
+      const rows = created.map(job => ({ cohort_id: job.cohortId, ...newJobColumns(job) }))
+      await insertRows(db, 'cohort_jobs', rows)
     },
     async findDue(now) {
       const row = await jobs()

@@ -25,9 +25,13 @@ export interface CohortJob {
   readonly revision: string
 }
 
+export type NewCohortJob = Pick<CohortJob, 'cohortId' | 'task' | 'total' | 'revision'> & { readonly dueAt: Instant }
+
 export interface CohortJobStore {
   /** Replaces the cohort's queued job, if any. */
-  put(job: Pick<CohortJob, 'cohortId' | 'task' | 'total' | 'revision'> & { readonly dueAt: Instant }): Promise<void>
+  put(job: NewCohortJob): Promise<void>
+  /** For cohorts without a job. */
+  createAll(jobs: readonly NewCohortJob[]): Promise<void>
   /** The job that has been due the longest. */
   findDue(now: Instant): Promise<CohortJob | undefined>
   find(cohortId: number): Promise<CohortJob | undefined>
