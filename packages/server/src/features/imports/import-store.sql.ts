@@ -10,6 +10,10 @@ import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Drift, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
 import type { ImportStore } from './import-store.ts'
 
+/** A node of an older version, which runs until an upgrade is complete, writes targets without names. */
+const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
+  targets.every(({ name }) => name !== undefined)
+
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 500
 
@@ -24,11 +28,12 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       .where('import_plans.expires_at', '>', now)
     if (planId !== undefined) query = query.where('import_plans.id', '=', planId)
     const rows = await query.orderBy('import_plans.id', 'desc').execute()
-    return rows.map(row => ({
+    const plans = rows.map(row => ({ ...row, targets: JSON.parse(row.targets) as ImportPlan['targets'] }))
+    return plans.filter(isOfThisVersion).map(({ targets, ...row }) => ({
       id: row.id,
       organizationId: row.organization_id,
       source: row.source as ImportSource,
-      targets: JSON.parse(row.targets),
+      targets,
       newEnvironmentSet: row.new_environment_set,
       createdBy: readUser(row, 'creator'),
       createdAt: row.created_at,

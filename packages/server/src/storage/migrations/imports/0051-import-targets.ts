@@ -1,5 +1,8 @@
 import type { Migration } from '../migration.ts'
 
+/** An older node that still runs during the upgrade sets no target. Its plans are ignored. */
+const targetOfOlderVersions = -1
+
 /** A plan may create its projects, so its items name a target instead. Plans expire within a day; those of now are deleted. */
 export const importTargets: Migration = {
   version: 51,
@@ -12,7 +15,7 @@ export const importTargets: Migration = {
       .createTable('import_plan_items')
       .addColumn('plan_id', integer, c => c.notNull().references('import_plans.id').onDelete('cascade'))
       .addColumn('position', integer, c => c.notNull())
-      .addColumn('target', integer, c => c.notNull())
+      .addColumn('target', integer, c => c.notNull().defaultTo(targetOfOlderVersions))
       .addColumn('project_id', integer, c => c.references('projects.id').onDelete('cascade'))
       .addColumn('kind', text, c => c.notNull())
       .addColumn('source_id', text, c => c.notNull())
