@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts'
 import { remapFilters } from '../../remap-filters.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Stores } from '../../stores.ts'
-import { type Actor, adminLevel, type Organization, type Project, requireLevel } from '../../tenancy.ts'
+import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { ApprovalRequired } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { createCohorts } from '../cohorts/create-cohort.ts'
@@ -18,6 +18,7 @@ import type { CurrentState } from './current-state.ts'
 import { cohortHash, flagHash, type ImportLink, type ImportPlan, type Outcome } from './import-plan.ts'
 import { stepsOf } from './plan-import.ts'
 import { cohortOf, flagOf, type PreparedImport, type PreparedItem, type PreparedTarget } from './prepare-import.ts'
+import { requireSetCreation } from './read-targets.ts'
 
 interface ImportContext {
   readonly tx: Stores
@@ -86,7 +87,7 @@ async function createProjects(
   const projects = new Map<number, Project>()
   const isNew = plan.newEnvironmentSet !== null && plan.targets.some(({ projectId }) => projectId === null)
   if (!isNew) return { plan, projects }
-  requireLevel(actor, organization.id, adminLevel, 'create environment sets')
+  requireSetCreation(actor, organization)
   const environments = plan.targets.map(({ name }) => ({ name: name!, is_production: /^prod/i.test(name!) }))
   const set = await createSet(tx, actor, organization, { name: plan.newEnvironmentSet!, environments }, now)
   for (const [target, { projectId }] of set.environments.entries()) {

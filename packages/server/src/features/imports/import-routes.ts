@@ -71,8 +71,8 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
       const window = readWindow(query)
       const filter: ItemFilter = {
         ...(isStatus(query.status) && { status: query.status }),
-        ...(query.project !== undefined && { projectId: Number(query.project) || 0 }),
-        ...(query.target !== undefined && { target: Number(query.target) || 0 }),
+        ...(query.project !== undefined && { projectId: wholeNumber(query.project) }),
+        ...(query.target !== undefined && { target: wholeNumber(query.target) }),
         ...(query.search !== undefined && { search: query.search }),
       }
       return pageBody(await tx.imports.listItems(plan, filter, window), window, url, itemToWire)
@@ -190,3 +190,6 @@ const itemToWire = (item: ListedItem): ItemWire => ({
   flag: item.flagId,
   cohort: item.cohortId,
 })
+
+/** -1, which no row has, for other text. */
+const wholeNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : -1)

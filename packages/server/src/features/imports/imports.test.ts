@@ -266,6 +266,9 @@ onEachDatabase('imports', dialect => {
       ],
     })
     expect((await itemsOf(made.body, '?target=1')).results).toMatchObject([{ target: 1, project: null }])
+    for (const query of ['?target=abc', '?target=1.5', '?target=1e400', '?project=1e400', '?project=99999999999']) {
+      expect((await itemsOf(made.body, query)).results, query).toEqual([])
+    }
     expect((await s.get('/api/projects/')).body.count).toBe(before)
     const member = await s.join('import-member')
     expect((await member.post(imports(), wanted)).status).toBe(403)
@@ -274,6 +277,9 @@ onEachDatabase('imports', dialect => {
     const key = await s.post('/api/personal_api_keys/', { label: 'No projects', scopes })
     const limited = await s.as(key.body.value).post(imports(), wanted)
     expect(limited).toMatchObject({ status: 403, body: { detail: expect.stringContaining('project:write') } })
+    const refused = await s.as(key.body.value).post(`${imports()}${made.body.id}/apply/`, {})
+    expect(refused).toMatchObject({ status: 403, body: { detail: expect.stringContaining('project:write') } })
+    expect((await s.get('/api/projects/')).body.count).toBe(before)
 
     const both = await Promise.all([apply(made.body), apply(made.body)])
     const [applied, late] = both.toSorted((a, b) => a.status - b.status)

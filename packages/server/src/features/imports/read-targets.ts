@@ -72,7 +72,8 @@ export async function readTargets(
   })
 }
 
-function requireSetCreation(actor: Actor, organization: Organization): void {
+/** Checked when an import is planned and again when it is applied, perhaps with another key. */
+export function requireSetCreation(actor: Actor, organization: Organization): void {
   requireLevel(actor, organization.id, adminLevel, 'create environment sets')
   if (!hasAnyScope(actor.key, ['project:write'])) {
     throw forbidden('To create an environment set, this key also needs the scope project:write.')
