@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { build } from 'esbuild'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -14,8 +14,12 @@ const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
  * Left alone, each small module that two pages share becomes a file, and a page loads dozens of them. What signing in
  * needs is one file, and so is what every page needs; what some pages share is a few, each with the modules of about the same pages.
  */
+const isOfStart = await isNeededBy('src/app/start.tsx')
+const isContract = (id: string): boolean =>
+  id.endsWith('halyard-contract') || id === at('../contract/src/api-client.ts')
 const chunkGroups = [
-  { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 6 },
+  { name: 'first', test: await isNeededBy('src/main.ts'), priority: 7 },
+  { name: 'start', test: (id: string) => isOfStart(id) || isContract(id), priority: 6 },
   { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
   { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 4 },
   { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 3 },
@@ -32,7 +36,7 @@ const chunkGroups = [
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), contractTable(), swaggerLicense()],
+  plugins: [react(), contractTable(), preloadChunks(), swaggerLicense()],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -55,6 +59,7 @@ export default defineConfig({
         strictExecutionOrder: true,
         // A shared file is named after all of its pages; the hash is enough.
         chunkFileNames: ({ name }) => `assets/${name.split('~')[0]}-[hash].js`,
+        assetFileNames: ({ names }) => `assets/${names[0]?.replace(/(~.*)?\.[^.]*$/, '')}-[hash][extname]`,
       },
     },
   },
@@ -74,6 +79,7 @@ async function isNeededBy(module: string): Promise<(id: string) => boolean> {
     write: false,
     metafile: true,
     external: ['@halyard/contract'],
+    loader: { '.woff2': 'empty' },
     plugins: [
       {
         name: 'without-later-imports',
@@ -117,6 +123,44 @@ function contractTable(): Plugin {
       // It imports types only.
       const client = at('../contract/src/api-client.ts')
       return [`export { urlOf } from ${JSON.stringify(client)}`, ...constants].join('\n')
+    },
+  }
+}
+
+/**
+ * The first file imports the others at run time, which the browser cannot foresee. What only signed-in users need is marked: the server
+ * leaves it out of the sign-in page.
+ */
+function preloadChunks(): Plugin {
+  return {
+    name: 'preload-chunks',
+    transformIndexHtml: {
+      order: 'post',
+      handler(html, { bundle = {}, filename }) {
+        if (filename !== at('index.html')) return []
+        const chunks = Object.values(bundle).filter(file => file.type === 'chunk')
+        const linked = new Set<string>()
+        const linksOf = (
+          chunk: (typeof chunks)[number] | undefined,
+          marks: Record<string, boolean>,
+        ): HtmlTagDescriptor[] => {
+          if (!chunk || linked.has(chunk.fileName)) return []
+          linked.add(chunk.fileName)
+          const own = [chunk.fileName, ...(chunk.viteMetadata?.importedCss ?? [])]
+            .filter(name => !html.includes(name))
+            .map(name => {
+              const rel = name.endsWith('.css') ? 'stylesheet' : 'modulepreload'
+              return { tag: 'link', attrs: { rel, crossorigin: true, href: `/${name}`, ...marks }, injectTo: 'head' }
+            })
+          const imported = chunks.filter(({ fileName }) => chunk.imports.includes(fileName))
+          return [...own, ...imported.flatMap(each => linksOf(each, marks))]
+        }
+        const chunkWith = (module: string) => chunks.find(({ moduleIds }) => moduleIds.includes(at(module)))
+        return [
+          ...linksOf(chunkWith('src/app/start.tsx'), {}),
+          ...linksOf(chunkWith('src/app/start-app.tsx'), { 'data-signed-in': true }),
+        ]
+      },
     },
   }
 }

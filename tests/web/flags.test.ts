@@ -330,6 +330,31 @@ describe('what is loaded', { timeout: 120_000 }, () => {
     expect(loaded.count('script')).toBeLessThanOrEqual(25)
     expect(await loaded.bytes('fetch')).toBeLessThan(250_000)
   })
+
+  it('is each thing once for the list, and only the changed flag after a change', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'counted' })
+    const page = await visit.signedIn('/account')
+    const requested: string[] = []
+    page.on('request', request => {
+      const { pathname, search } = new URL(request.url())
+      if (request.isNavigationRequest()) requested.length = 0
+      if (pathname.startsWith('/api/')) requested.push(pathname + search)
+    })
+    const times = (path: string) => requested.filter(each => each.startsWith(path)).length
+    await page.goto(`/project/${scenario.projectId}/flags`)
+    await page.getByRole('link', { name: 'counted' }).waitFor()
+    // What arrives with this change has passed everything that the stream sent before.
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { name: 'Changed after loading' })
+    await page.getByText('Changed after loading').waitFor()
+    for (const path of ['/api/users/@me/', '/api/projects/?', '/api/organizations/?']) expect(times(path)).toBe(1)
+    expect(times(`${scenario.project}/feature_flags/summaries/`)).toBe(1)
+    expect(times(`${scenario.project}/feature_flags/activity/`)).toBe(0)
+    expect(requested.filter(path => /feature_flags\/\d+\//.test(path))).toEqual([
+      `${scenario.project}/feature_flags/${flag.id}/`,
+    ])
+    expect(requested.length).toBeLessThanOrEqual(16)
+  })
 })
 
 describe('with ten thousand flags', { timeout: 180_000 }, () => {

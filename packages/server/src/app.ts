@@ -7,6 +7,7 @@ import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
 import { serveLocalEvaluation } from './api/sdk/local-evaluation-routes.ts'
 import { serveSdk } from './api/sdk/sdk-routes.ts'
 import { serveChanges } from './api/streams/change-routes.ts'
+import { createChangeStreams } from './api/streams/change-streams.ts'
 import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
@@ -151,7 +152,8 @@ export function createApp({
   const page = listPageFiles()
   serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)
   serveDocsSite(app)
-  servePage(app, page)
+  const changeStreams = createChangeStreams(changes)
+  servePage(app, page, changeStreams.position)
   serveIdentity(serve, {
     database,
     passwords,
@@ -201,7 +203,7 @@ export function createApp({
   serveSdkUsage(serve, { database })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
-  serveChanges(app, serve, { authenticator, changes })
+  serveChanges(app, serve, { authenticator, streams: changeStreams })
   serveOfrep(app, serving)
   serveEdges(app, serve, {
     authenticator,

@@ -10,7 +10,7 @@ export const changeRoutes = {
     summary:
       'Stream changes that the caller can see (flags, cohorts, projects, identity, plugins) as server-sent events',
     description:
-      'Each event is JSON with the type and id of what changed. The stream stays open; clients reconnect when it ends.',
+      'Each event is JSON with the type and id of what changed. The stream stays open; clients reconnect when it ends. It resumes from `Last-Event-ID` with a `resume` event; an `open` event means that changes may have been missed.',
     access: asUser('project:read'),
     responses: { 200: EventStream() },
     mediaType: 'text/event-stream',

@@ -11,7 +11,8 @@ import {
 import { readRequestFilter } from '../change-requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
 import { readActivitySearch } from '../flags/history/activity-search.ts'
-import { readFlagSearch } from '../flags/list/flag-search.ts'
+import { listOf, readFlagSearch } from '../flags/list/flag-search.ts'
+import { prefetchFlags } from '../flags/use-flags.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
 import { meQuery, prefetchSession } from '../services/session-queries.ts'
@@ -70,6 +71,11 @@ const flags = createRoute({
   getParentRoute: () => project,
   path: '/flags',
   validateSearch: readFlagSearch,
+  loaderDeps: ({ search }) => ({ kind: listOf(search) }),
+  loader: ({ context: { queries, call }, params: { projectId }, deps: { kind } }) => {
+    // Not awaited: the page shows that it is loading.
+    prefetchFlags(queries, call, projectId, kind)
+  },
   component: lazyRouteComponent(() => import('../flags/list/flags-page.tsx'), 'FlagsPage'),
 })
 

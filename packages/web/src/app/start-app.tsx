@@ -21,11 +21,15 @@ const Notices = lazy(async () => {
 const idleMilliseconds = 500
 const retriesMax = 2
 
+/** The server's position in the stream of changes when it sent the page: everything is read after that. */
+const positionOfPage = (): string | undefined =>
+  document.querySelector<HTMLMetaElement>('meta[name="changes-position"]')?.content
+
 /** Renders the app for a signed-in user, or an invitation. */
-export function startApp({ session, render }: AppRoot): void {
+export async function startApp({ session, early, render }: AppRoot): Promise<void> {
   deliverMovedClicks(document)
   const drafts = createDraftStore(sessionStorage)
-  const services = { session, call: createCall(session), live: createLive(session), drafts }
+  const services = { session, call: createCall(session, early), live: createLive(session, positionOfPage()), drafts }
   const queries = new QueryClient({
     defaultOptions: {
       // Without a connection a change fails at once, with a message, instead of waiting silently.
@@ -53,6 +57,8 @@ export function startApp({ session, render }: AppRoot): void {
     } else if (!queries.getQueryData(['me'])) goToSignIn({ isReturning: true })
     // Otherwise the session is continued over the page that is open.
   })
+  // The page's code and data are usually here already: it is rendered once, complete.
+  await router.load()
   render(
     <ServicesContext.Provider value={services}>
       <QueryClientProvider client={queries}>

@@ -28,6 +28,8 @@ export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectI
 /** Pages of a long list, which the server searches and sorts. */
 export const windowKey = (projectId: string) => ['flag-window', projectId] as const
 export const facetsKey = (projectId: string) => ['flag-facets', projectId] as const
+/** The first parts of the keys of lists. */
+export const flagListKinds: readonly string[] = ['flags', 'flag-window', 'flag-facets']
 export const flagKey = (projectId: string, flagId: number | string) => ['flag', projectId, String(flagId)] as const
 
 /** Not in the query cache, whose structural sharing would replace the patches by equal copies. */

@@ -2,13 +2,13 @@ import type { Flag } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { de } from '../i18n/de.ts'
 import { en } from '../i18n/en.ts'
-import { createFormats } from '../i18n/formats.ts'
+import { formatsOf } from '../i18n/formats.ts'
 import { sampleFlag } from '../testing/sample-flag.ts'
 import { readFilters } from './filters.ts'
 import { conditionSentence, filterLines, propertySentence, valueText, type Wording } from './flag-sentences.ts'
 import { describeState } from './flag-summary.ts'
 
-const { percent } = createFormats('en')
+const { percent } = formatsOf('en')
 const groupTypes = { '0': 'company' }
 const summary = (fields: Partial<Flag>, t = en, format = percent) =>
   describeState(sampleFlag(fields), { t, percent: format, groupTypes })
@@ -44,7 +44,7 @@ describe('the summary of a flag', () => {
   })
 
   it('is translated', () => {
-    expect(summary({ filters: { groups: [{ rollout_percentage: 25 }] } }, de, createFormats('de').percent).text).toBe(
+    expect(summary({ filters: { groups: [{ rollout_percentage: 25 }] } }, de, formatsOf('de').percent).text).toBe(
       'Ein für 25\u00a0% der Personen',
     )
   })

@@ -1,6 +1,13 @@
 import { type FlagWrite, routes } from '@halyard/contract'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
+import type { Call } from '../api/client.ts'
 import type { SaveMode } from '../change-control/gate/save-mode.ts'
 import { useCall } from '../services/services.ts'
 import { applyPatch, type FlagKind, type FlagPage, flagsInMemoryMax, listKey, settlePatch } from './flag-cache.ts'
@@ -18,13 +25,8 @@ const filterOf = (kind: FlagKind) =>
     archived: { archived: 'true' },
   })[kind]
 
-/**
- * The flags of a project, newest first: all of them when they are few enough (`isComplete`), otherwise the first page
- * and their number.
- */
-export function useFlags(projectId: string, kind: FlagKind) {
-  const call = useCall()
-  const query = useInfiniteQuery({
+const flagListQuery = (call: Call, projectId: string, kind: FlagKind) =>
+  infiniteQueryOptions({
     queryKey: listKey(projectId, kind),
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }): Promise<FlagPage> =>
@@ -46,6 +48,17 @@ export function useFlags(projectId: string, kind: FlagKind) {
     staleTime: kind === 'stale' ? 30_000 : Number.POSITIVE_INFINITY,
     structuralSharing: false,
   })
+
+/** Loads the first flags while the page's code is loading. */
+export const prefetchFlags = (queries: QueryClient, call: Call, projectId: string, kind: FlagKind): Promise<void> =>
+  queries.prefetchInfiniteQuery(flagListQuery(call, projectId, kind))
+
+/**
+ * The flags of a project, newest first: all of them when they are few enough (`isComplete`), otherwise the first page
+ * and their number.
+ */
+export function useFlags(projectId: string, kind: FlagKind) {
+  const query = useInfiniteQuery(flagListQuery(useCall(), projectId, kind))
   const { hasNextPage, isFetching, fetchNextPage, isError } = query
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) fetchNextPage()

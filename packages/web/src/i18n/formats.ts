@@ -11,30 +11,43 @@ const units = [
 
 export type Formats = ReturnType<typeof createFormats>
 
-/** Numbers and dates as the language writes them. */
-export function createFormats(language: string) {
-  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
-  const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-  const precise = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
-  const count = new Intl.NumberFormat(language)
-  const distance = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
-  const exactDistance = new Intl.RelativeTimeFormat(language)
+const known = new Map<string, Formats>()
+
+/** Numbers and dates as the language writes them. Formatters are slow to create: each is created once, when needed. */
+export function formatsOf(language: string): Formats {
+  const formats = known.get(language) ?? createFormats(language)
+  known.set(language, formats)
+  return formats
+}
+
+function createFormats(language: string) {
+  const day = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }))
+  const moment = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }))
+  const precise = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' }))
+  const percent = once(() => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 }))
+  const count = once(() => new Intl.NumberFormat(language))
+  const distance = once(() => new Intl.RelativeTimeFormat(language, { numeric: 'auto' }))
+  const exactDistance = once(() => new Intl.RelativeTimeFormat(language))
   return {
-    day: (instant: string) => day.format(new Date(instant)),
-    moment: (instant: string) => moment.format(new Date(instant)),
+    day: (instant: string) => day().format(new Date(instant)),
+    moment: (instant: string) => moment().format(new Date(instant)),
     /** The relative time, or the date once that is more useful. */
     ago(instant: string, now: number) {
       const seconds = (Date.parse(instant) - now) / 1000
       const unit = units.find(each => Math.abs(seconds) < each.below)
-      if (!unit) return day.format(new Date(instant))
+      if (!unit) return day().format(new Date(instant))
       const away = Math.round(seconds / unit.seconds)
-      return unit.name === 'second' ? distance.format(0, 'second') : exactDistance.format(away, unit.name)
+      return unit.name === 'second' ? distance().format(0, 'second') : exactDistance().format(away, unit.name)
     },
     /** To the second, for logs. */
-    precise: (instant: string) => precise.format(new Date(instant)),
+    precise: (instant: string) => precise().format(new Date(instant)),
     /** From 0 to 100. */
-    percent: (value: number) => percent.format(value / 100),
-    count: (value: number) => count.format(value),
+    percent: (value: number) => percent().format(value / 100),
+    count: (value: number) => count().format(value),
   }
+}
+
+function once<T>(create: () => T): () => T {
+  let value: T | undefined
+  return () => (value ??= create())
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chooseLanguage } from './choose-language.ts'
 import { de } from './de.ts'
 import { en } from './en.ts'
-import { createFormats } from './formats.ts'
+import { formatsOf } from './formats.ts'
 
 describe('the language', () => {
   it.each([
@@ -21,8 +21,8 @@ describe('the language', () => {
 })
 
 describe('formats', () => {
-  const english = createFormats('en')
-  const german = createFormats('de')
+  const english = formatsOf('en')
+  const german = formatsOf('de')
   const now = Date.parse('2026-06-15T12:00:00Z')
   const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
 

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { chooseLanguage, type Language } from './choose-language.ts'
 import { en, type Messages } from './en.ts'
-import { createFormats, type Formats } from './formats.ts'
+import { type Formats, formatsOf } from './formats.ts'
 
 /** English is in the main bundle; other languages are loaded on demand. */
 const loaders: Record<Language, () => Promise<Messages>> = {
@@ -47,7 +47,4 @@ export function LanguageProvider(props: {
 export const useMessages = (): Messages => useContext(LanguageContext).messages
 export const useLanguage = (): LanguageChoice => useContext(LanguageContext)
 
-export function useFormats(): Formats {
-  const { language } = useLanguage()
-  return useMemo(() => createFormats(language), [language])
-}
+export const useFormats = (): Formats => formatsOf(useLanguage().language)

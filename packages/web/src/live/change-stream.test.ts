@@ -2,14 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { readFrame } from './change-stream.ts'
 
 describe('a frame of the change stream', () => {
-  it('is an open message or a change', () => {
-    expect(readFrame('event: open\ndata: {}')).toEqual({ kind: 'open' })
+  it('is the start of the stream or a change, with its position', () => {
+    expect(readFrame('event: open\nid: p0\ndata: {}')).toEqual({ message: { kind: 'open' }, position: 'p0' })
+    expect(readFrame('event: resume\nid: p0\ndata: {}')).toEqual({ message: { kind: 'resume' }, position: 'p0' })
     const change = { topic: 'flag', organization: null, project: 1, id: '7: x' }
-    expect(readFrame(`event: change\ndata: ${JSON.stringify(change)}`)).toEqual({ kind: 'change', change })
+    expect(readFrame(`id: p1\ndata: ${JSON.stringify(change)}`)).toEqual({
+      message: { kind: 'change', change },
+      position: 'p1',
+    })
   })
 
-  it('is ignored when it is a heartbeat', () => {
-    expect(readFrame(': heartbeat')).toBeUndefined()
-    expect(readFrame('')).toBeUndefined()
+  it('is only a position when it is a heartbeat', () => {
+    expect(readFrame('id: p2')).toEqual({ position: 'p2' })
+    expect(readFrame(': comment')).toEqual({})
+    expect(readFrame('')).toEqual({})
   })
 })

@@ -6,11 +6,20 @@ export interface Change {
   readonly id: string
 }
 
-/** A message of the change stream. After `open`, anything read before may be stale; `refused` is final. */
+/**
+ * A message of the change stream. After `open`, anything read before may be stale; after `resume`, every change since the last
+ * position follows; `refused` is final.
+ */
 export type ChangeMessage =
-  | { readonly kind: 'open' }
+  | { readonly kind: 'open' | 'resume' }
   | { readonly kind: 'change'; readonly change: Change }
   | { readonly kind: 'refused' }
+
+/** A message, and the position in the stream after it. A heartbeat has only that. */
+export interface Frame {
+  readonly message?: ChangeMessage
+  readonly position?: string
+}
 
 const firstWaitMilliseconds = 500
 const waitMillisecondsMax = 10_000
@@ -20,19 +29,24 @@ const waitMillisecondsMax = 10_000
  */
 const silenceMillisecondsMax = 45_000
 
-/** Follows the change stream until `signal` aborts, reconnecting with exponential backoff. */
+/** Follows the change stream after a position until `signal` aborts, reconnecting with exponential backoff. */
 export async function followChangeStream(
   key: string,
+  after: string | undefined,
   signal: AbortSignal,
-  emit: (message: ChangeMessage) => void,
+  emit: (frame: Frame) => void,
 ): Promise<void> {
   let waitMilliseconds = firstWaitMilliseconds
-  const emitAndResetBackoff = (message: ChangeMessage) => {
+  let position = after
+  const emitAndResetBackoff = (frame: Frame) => {
     waitMilliseconds = firstWaitMilliseconds
-    emit(message)
+    position = frame.position ?? position
+    emit(frame)
   }
   while (!signal.aborted) {
-    if ((await listenOnce(key, signal, emitAndResetBackoff)) === 'refused') return emit({ kind: 'refused' })
+    if ((await listenOnce(key, position, signal, emitAndResetBackoff)) === 'refused') {
+      return emit({ message: { kind: 'refused' } })
+    }
     await pause(waitMilliseconds, signal)
     waitMilliseconds = Math.min(waitMillisecondsMax, waitMilliseconds * 2)
   }
@@ -40,8 +54,9 @@ export async function followChangeStream(
 
 async function listenOnce(
   key: string,
+  position: string | undefined,
   signal: AbortSignal,
-  emit: (message: ChangeMessage) => void,
+  emit: (frame: Frame) => void,
 ): Promise<'lost' | 'refused'> {
   const watch = new AbortController()
   const stop = () => watch.abort()
@@ -53,7 +68,7 @@ async function listenOnce(
   }
   try {
     resetSilenceTimer()
-    const headers = { authorization: `Bearer ${key}` }
+    const headers = { authorization: `Bearer ${key}`, ...(position !== undefined && { 'last-event-id': position }) }
     const response = await fetch('/api/changes/stream/', { headers, signal: watch.signal, cache: 'no-store' })
     if (response.status === 401 || response.status === 403) return 'refused'
     if (!response.ok || !response.body) return 'lost'
@@ -70,7 +85,7 @@ async function listenOnce(
 async function readFrames(
   body: ReadableStream<Uint8Array>,
   resetSilenceTimer: () => void,
-  emit: (message: ChangeMessage) => void,
+  emit: (frame: Frame) => void,
 ) {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''
@@ -80,18 +95,17 @@ async function readFrames(
     resetSilenceTimer()
     const frames = (rest + value).split('\n\n')
     rest = frames.pop() ?? ''
-    for (const frame of frames) {
-      const message = readFrame(frame)
-      if (message) emit(message)
-    }
+    for (const frame of frames) emit(readFrame(frame))
   }
 }
 
-export function readFrame(frame: string): ChangeMessage | undefined {
-  const fields = new Map(frame.split('\n').map(line => line.split(/: (.*)/s, 2) as [string, string]))
-  const data = fields.get('data')
-  if (data === undefined) return undefined
-  return fields.get('event') === 'open' ? { kind: 'open' } : { kind: 'change', change: JSON.parse(data) as Change }
+export function readFrame(text: string): Frame {
+  const fields = new Map(text.split('\n').map(line => line.split(/: (.*)/s, 2) as [string, string]))
+  const [id, event, data] = ['id', 'event', 'data'].map(name => fields.get(name))
+  const position = id === undefined ? {} : { position: id }
+  if (data === undefined) return position
+  if (event === 'open' || event === 'resume') return { message: { kind: event }, ...position }
+  return { message: { kind: 'change', change: JSON.parse(data) as Change }, ...position }
 }
 
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>

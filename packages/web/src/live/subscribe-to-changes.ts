@@ -3,21 +3,30 @@ import { createStreams } from './stream-per-key.ts'
 
 type Listener = (message: ChangeMessage) => void
 
-/**
- * Subscribes with an API key, through a shared worker where the browser has one. Returns the unsubscribe function.
- */
-export function subscribeToChanges(key: string, listener: Listener): () => void {
-  return typeof SharedWorker === 'undefined' ? createStreams()(key, listener) : listenTogether(key, listener)
+/** What a tab sends to the shared worker. */
+export interface Subscription {
+  readonly key: string
+  readonly after: string | undefined
 }
 
-function listenTogether(key: string, listener: Listener): () => void {
+/**
+ * Subscribes with an API key to the changes after a position, through a shared worker where the browser has one. Returns
+ * the unsubscribe function.
+ */
+export function subscribeToChanges(key: string, after: string | undefined, listener: Listener): () => void {
+  return typeof SharedWorker === 'undefined'
+    ? createStreams()(key, after, listener)
+    : listenTogether({ key, after }, listener)
+}
+
+function listenTogether(first: Subscription, listener: Listener): () => void {
   const { port } = new SharedWorker(new URL('./change-worker.ts', import.meta.url), { type: 'module' })
-  const follow = () => port.postMessage(key)
+  const follow = (subscription: Subscription) => port.postMessage(subscription)
   const leave = () => port.postMessage(null)
   port.onmessage = ({ data }: MessageEvent<ChangeMessage>) => listener(data)
-  follow()
+  follow(first)
   // A closing tab unsubscribes on pagehide; a tab restored from the back/forward cache subscribes again.
-  const onShow = ({ persisted }: PageTransitionEvent) => persisted && follow()
+  const onShow = ({ persisted }: PageTransitionEvent) => persisted && follow({ key: first.key, after: undefined })
   window.addEventListener('pagehide', leave)
   window.addEventListener('pageshow', onShow)
   return () => {

@@ -4,7 +4,7 @@ import type { Credentials, Session } from '../api/session.ts'
 import type { Live } from '../live/live.ts'
 import type { DraftStore } from './draft-store.ts'
 
-/** The dependencies provided once by `main.tsx`. */
+/** The dependencies provided once by `start-app.tsx`. */
 export interface Services {
   readonly call: Call
   readonly session: Session

@@ -14,8 +14,9 @@ onEachDatabase('the stream of changes', dialect => {
     for (const stream of opened.splice(0)) stream.close()
   })
 
-  const follow = async (key = s.key) => {
-    const stream = await openStream(`${s.url}/api/changes/stream/`, { authorization: `Bearer ${key}` })
+  const follow = async (key = s.key, after?: string) => {
+    const resuming = after === undefined ? {} : { 'last-event-id': after }
+    const stream = await openStream(`${s.url}/api/changes/stream/`, { authorization: `Bearer ${key}`, ...resuming })
     opened.push(stream)
     return stream
   }
@@ -41,6 +42,31 @@ onEachDatabase('the stream of changes', dialect => {
     expect((await stream.next())?.data).toMatchObject({ topic: 'schedule' })
     await s.patch(`${s.project}/`, { name: 'Another name' })
     expect((await stream.next())?.data).toMatchObject({ topic: 'project', project: s.projectId })
+  })
+
+  it('resumes after the position that a client knows, or says that changes may be missing', async () => {
+    const stream = await follow()
+    const opened = await stream.next()
+    const created = []
+    for (const name of ['one', 'two']) {
+      created.push((await s.post(`${s.project}/feature_flags/`, { key: `resumed-${name}-${dialect}` })).body)
+    }
+    const [first, second] = [await stream.next(), await stream.next()]
+    const fromStart = await follow(s.key, opened!.id)
+    expect((await fromStart.next())?.event).toBe('resume')
+    expect([await fromStart.next(), await fromStart.next()]).toEqual([first, second])
+    const fromFirst = await follow(s.key, first!.id)
+    expect((await fromFirst.next())?.event).toBe('resume')
+    expect((await fromFirst.next())?.data).toMatchObject({ topic: 'flag', id: String(created[1].id) })
+    expect((await (await follow(s.key, 'unknown')).next())?.event).toBe('open')
+    // Others' changes are not repeated to users who cannot see them.
+    const stranger = await s.stranger(`resuming-${dialect}`)
+    const theirs = await follow(stranger.key, opened!.id)
+    expect((await theirs.next())?.event).toBe('resume')
+    await stranger.patch('/api/users/@me/', { first_name: 'Sam' })
+    for (let event = await theirs.next(); event?.data.organization !== null; event = await theirs.next()) {
+      expect(event?.data.project).not.toBe(s.projectId)
+    }
   })
 
   it('reports roles, invitations and members', async () => {

@@ -3,11 +3,14 @@ import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
 import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
+import { createRecentChanges, type DeliveredChange } from './recent-changes.ts'
 
 /** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
   /** Takes over the response until the client disconnects or its key is revoked. Raises `throttled`. */
   follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void
+  /** The last change that was delivered, for a client that begins to read now and follows later. */
+  position(): string
   /** Ends all streams. */
   close(): void
 }
@@ -16,6 +19,8 @@ export interface Follower {
   readonly actor: Actor
   /** Called again whenever keys or memberships change. Raises `unauthenticated` when the key was revoked. */
   readonly authenticate: () => Promise<Actor>
+  /** The position of the last change that the client knows. */
+  readonly after?: string | undefined
 }
 
 export interface ChangeStreamLimits {
@@ -26,6 +31,8 @@ export interface ChangeStreamLimits {
   readonly unreadBytesMax: number
   /** Keys are checked at this interval even without changes, since they may expire. */
   readonly heartbeatMilliseconds: number
+  /** Retained for clients that resume. */
+  readonly recentMax: number
 }
 
 const usualLimits: ChangeStreamLimits = {
@@ -33,6 +40,7 @@ const usualLimits: ChangeStreamLimits = {
   followersPerPersonMax: 50,
   unreadBytesMax: 256 * 1024,
   heartbeatMilliseconds: 20_000,
+  recentMax: 1000,
 }
 
 interface Open extends Follower {
@@ -45,14 +53,20 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-/** A client that receives this has missed nothing since, or reloads everything. */
-const opening = frameOf({ event: 'open', data: '{}' })
+/** Whatever the client has read before may be out of date. */
+const opening = (id: string): string => frameOf({ event: 'open', id, data: '{}' })
+/** The client receives every change after its position. */
+const resuming = (id: string): string => frameOf({ event: 'resume', id, data: '{}' })
 
 export function createChangeStreams(
   changes: Pick<ChangeFeed, 'subscribe'>,
   limits: Partial<ChangeStreamLimits> = {},
 ): ChangeStreams {
-  const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
+  const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds, recentMax } = {
+    ...usualLimits,
+    ...limits,
+  }
+  const recent = createRecentChanges(recentMax)
   const streams = new Map<ServerResponse, Open>()
   let isClosed = false
 
@@ -78,20 +92,23 @@ export function createChangeStreams(
   }
   const unsubscribe = changes.subscribe(
     batch => {
+      const delivered = recent.add(batch)
       for (const [response, { actor }] of streams) {
-        const frames = batch.filter(change => isVisibleTo(actor, change)).map(frameOfChange)
-        if (frames.length > 0) write(response, frames.join(''))
+        const frames = framesFor(actor, delivered)
+        if (frames !== '') write(response, frames)
       }
       // Not awaited: looking up a key waits for the very changes that are being delivered.
       if (batch.some(({ topic }) => topic === 'identity')) lookAtAll()
     },
     () => {
-      for (const response of streams.keys()) write(response, opening)
+      recent.reset()
+      for (const response of streams.keys()) write(response, opening(recent.position()))
       lookAtAll()
     },
   )
   const beat = setInterval(() => {
-    for (const response of streams.keys()) write(response, ': still here\n\n')
+    // Others' changes move the position too.
+    for (const response of streams.keys()) write(response, `id: ${recent.position()}\n\n`)
     lookAtAll()
   }, heartbeatMilliseconds)
   beat.unref()
@@ -106,9 +123,12 @@ export function createChangeStreams(
         response.once('close', () => streams.delete(response))
         response.on('error', () => streams.delete(response))
         response.writeHead(200, { ...headers, ...streamHeaders })
-        response.write(opening)
+        const missed = recent.after(follower.after)
+        if (missed) response.write(resuming(follower.after!) + framesFor(follower.actor, missed))
+        else response.write(opening(recent.position()))
       }
     },
+    position: recent.position,
     close() {
       isClosed = true
       clearInterval(beat)
@@ -125,8 +145,17 @@ function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId 
   return levelInProject(actor, { id: projectId, organizationId }) !== undefined
 }
 
-const frameOfChange = ({ topic, organizationId, projectId, entityId }: Change): string =>
-  frameOf({ data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }) })
+const framesFor = (actor: Actor, delivered: readonly DeliveredChange[]): string =>
+  delivered
+    .filter(({ change }) => isVisibleTo(actor, change))
+    .map(frameOfChange)
+    .join('')
+
+const frameOfChange = ({ position, change: { topic, organizationId, projectId, entityId } }: DeliveredChange): string =>
+  frameOf({
+    id: position,
+    data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }),
+  })
 
 /** Closes the connection too: keep-alive would prevent the server from closing. */
 const end = (response: ServerResponse): void => {

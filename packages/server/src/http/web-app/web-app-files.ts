@@ -5,6 +5,8 @@ import { builtFolder, listStaticFiles, type StaticFiles } from '../static-files/
 export interface PageFiles {
   /** A template, which is completed for each request. */
   readonly index: string
+  /** The same without the code of signed-in pages. */
+  readonly signIn: string
   /** The page of the API reference. */
   readonly apiDocs: string
   readonly files: StaticFiles
@@ -15,5 +17,8 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
   if (folder === undefined) return undefined
   const files = [...listStaticFiles(folder)].filter(([path]) => !path.endsWith('.html'))
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
-  return { index: read('index.html'), apiDocs: read('api-docs.html'), files: new Map(files) }
+  const index = read('index.html')
+  return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files) }
 }
+
+const withoutApp = (index: string): string => index.replace(/ *<link [^>]*data-signed-in[^>]*>\n?/g, '')

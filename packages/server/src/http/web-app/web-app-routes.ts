@@ -4,10 +4,15 @@ import { sendFile } from '../static-files/static-files.ts'
 import type { PageFiles } from './web-app-files.ts'
 
 /** Routes of the web app. Everything else belongs to the API, so that an unknown path there stays a JSON 404. */
-const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
+const pagePaths = ['/account', '/signup/*', '/project/*', '/organization/*']
+/** Mostly opened by visitors who are not signed in. */
+const signInPaths = ['/', '/login']
 
-/** Serves the built web app. Without a build, `/` explains how to get one, and the API is unaffected. */
-export function servePage(app: FastifyInstance, page: PageFiles | undefined): void {
+/**
+ * Serves the built web app. Without a build, `/` explains how to get one, and the API is unaffected. The app follows changes after
+ * `position`: whatever it reads includes those before.
+ */
+export function servePage(app: FastifyInstance, page: PageFiles | undefined, position: () => string): void {
   if (!page) {
     app.get('/', async (_request, reply) =>
       reply
@@ -22,10 +27,12 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
   }
   app.get('/assets/*', fileAt)
   for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
-  for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
+  const send = (reply: FastifyReply, index: string) => sendIndex(reply, index.replace('{{position}}', position()))
+  for (const path of pagePaths) app.get(path, async (_request, reply) => send(reply, page.index))
+  for (const path of signInPaths) app.get(path, async (_request, reply) => send(reply, page.signIn))
   // A browser with an unknown URL gets the web app, which shows a 404; other clients get JSON.
   app.get('/*', async (request, reply) =>
-    wantsPage(request) ? sendIndex(reply.code(404), page.index) : reply.callNotFound(),
+    wantsPage(request) ? send(reply.code(404), page.index) : reply.callNotFound(),
   )
 }
 

@@ -65,11 +65,13 @@ export function FlagList({
     count: rows.count,
     getScrollElement: () => scroller.current,
     estimateSize: () => (isNarrow ? narrowRowPixels : rowPixels),
-    overscan: 12,
+    overscan: 6,
+    // Rows are rendered at once, not only after the list has been measured.
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     getItemKey: index => rows.at(index)?.id ?? `row ${index}`,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured holds for one width.
-  useEffect(() => list.measure(), [isNarrow])
+  // What was measured holds for one width.
+  useAfterChange(isNarrow, () => list.measure())
   useEffect(() => {
     if (cursor < 0) return
     list.scrollToIndex(cursor)
@@ -83,8 +85,7 @@ export function FlagList({
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
   const { load, search } = rows
   useEffect(() => load(first, last), [load, first, last])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when other rows are shown.
-  useEffect(() => list.scrollToOffset(0), [search])
+  useAfterChange(search, () => list.scrollToOffset(0))
   const favorites = useFavorites(rest.projectId)
   const usageOf = useFlagUsage(rest.projectId, rows, { first, last })
 
@@ -159,6 +160,16 @@ export function FlagList({
       </div>
     </div>
   )
+}
+
+/** Not after the first render, where it would only repeat the layout. */
+function useAfterChange<T>(value: T, act: () => void): void {
+  const last = useRef(value)
+  useEffect(() => {
+    if (last.current === value) return
+    last.current = value
+    act()
+  })
 }
 
 const isIn = (selected: ReadonlyMap<number, FlagSummary>, flag: FlagSummary | undefined): boolean =>
