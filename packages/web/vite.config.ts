@@ -156,7 +156,15 @@ function preloadChunks(): Plugin {
           return [...own, ...imported.flatMap(each => linksOf(each, marks))]
         }
         const chunkWith = (module: string) => chunks.find(({ moduleIds }) => moduleIds.includes(at(module)))
+        const font = Object.keys(bundle).find(name => name.includes('inter-latin-wght'))
+        const href = `/${font}`
         return [
+          // Late, it would only be used from the next page on.
+          {
+            tag: 'link',
+            attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href },
+            injectTo: 'head',
+          },
           ...linksOf(chunkWith('src/app/start.tsx'), {}),
           ...linksOf(chunkWith('src/app/start-app.tsx'), { 'data-signed-in': true }),
         ]

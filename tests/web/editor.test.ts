@@ -43,6 +43,9 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('button', { name: 'Show code' }).waitFor()
     await page.getByRole('heading', { name: 'new-checkout', level: 1 }).waitFor()
+    // The notification ends when the step that it offers is taken some other way.
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await page.getByRole('button', { name: 'Show code' }).waitFor({ state: 'hidden' })
     const { body } = await visit.scenario.get(`${flags()}/?search=new-checkout`)
     expect(body.results[0]).toMatchObject({
       key: 'new-checkout',

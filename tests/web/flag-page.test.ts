@@ -48,6 +48,17 @@ describe('a flag', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('falls through to the next condition outside a rollout, and says so', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'falls-through',
+      filters: { groups: [0, 100].map(rollout_percentage => ({ properties: [], rollout_percentage })) },
+    })
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}`))
+    await page.getByText('Anyone outside a condition’s rollout falls through to the next.').waitFor()
+    await page.getByRole('region', { name: 'Try it' }).getByText('Condition 2 matched').waitFor()
+  })
+
   it('suggests properties and values of what it is matched by', async () => {
     const definitions = `${visit.scenario.project}/property_definitions/?type=group&group_type_index=0`
     await vi.waitUntil(async () => (await visit.scenario.get(definitions)).body.count > 0, { timeout: 60_000 })

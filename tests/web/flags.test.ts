@@ -56,6 +56,9 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('growth')
     await page.getByRole('combobox', { name: 'State' }).selectOption('off')
     await page.getByText('No matching flags').waitFor()
+    // A filter keeps its name when it is set.
+    const chosen = page.getByRole('combobox', { name: 'State' }).locator('option:checked')
+    expect(await chosen.textContent()).toBe('State: Off')
   })
 
   it('saves filters as a view, which others open and its author deletes', async () => {
@@ -229,6 +232,16 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await expectSound(page)
     await failed.getByRole('button', { name: 'Close' }).last().click()
     await page.getByRole('region', { name: '1 selected' }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).waitFor()
+    // The toast leaves every button of the bar free, which is at the bottom of a small window.
+    await page.setViewportSize({ width: 1280, height: 480 })
+    const isFree = async () => {
+      const bar = await page.getByRole('region', { name: '1 selected' }).boundingBox()
+      const toast = await page.locator('.mantine-Notification-root').last().boundingBox()
+      return toast!.y + toast!.height <= bar!.y || toast!.y >= bar!.y + bar!.height
+    }
+    await expect.poll(isFree).toBe(true)
+    await page.setViewportSize({ width: 1280, height: 800 })
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('1 flag restored').waitFor()
     await scenario.patch(`${flags}/${dependent.id}/`, { deleted: true })
@@ -239,7 +252,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Copy to projects' }).click()
     await page.getByRole('checkbox', { name: 'Mobile' }).check()
     await expectSound(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Copy flag' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy 3 flags' }).click()
     await page.getByText('3 flags copied to 1 project').waitFor()
     const copies = await scenario.get(`/api/projects/${target.id}/feature_flags/`)
     expect(copies.body.results.map((flag: { active: boolean }) => flag.active)).toEqual([false, false, false])
@@ -395,6 +408,16 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     await page.getByText(`1 of ${count} flags`).waitFor()
     await page.getByRole('link', { name: 'flag-09999' }).waitFor()
     await expectSound(page)
+
+    // The palette finds flags that the browser has not loaded, by keyboard alone.
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Search' })
+    await palette.getByRole('combobox').fill('05432')
+    await palette.getByRole('option', { name: /flag-05432/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'flag-05432', level: 1 }).waitFor()
+    await page.goBack()
+    await page.getByText(`1 of ${count} flags`).waitFor()
 
     const requested: string[] = []
     page.on('request', request => requested.push(new URL(request.url()).pathname))

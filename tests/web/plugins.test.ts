@@ -93,6 +93,12 @@ describe('plugins', { timeout: 120_000 }, () => {
 
   it('are written in an editor that shows compile errors', async () => {
     const page = await visit.signedIn(plugins())
+    const before = (await visit.scenario.get(api())).body.count
+    await page.getByRole('button', { name: 'New plugin' }).click()
+    await page.getByRole('textbox', { name: 'Plugin name' }).fill('Never created')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect((await visit.scenario.get(api())).body.count).toBe(before)
     await page.getByRole('button', { name: 'New plugin' }).click()
     await page.getByRole('textbox', { name: 'Plugin name' }).fill('Untitled plugin')
     await page.getByRole('button', { name: 'Create plugin' }).click()

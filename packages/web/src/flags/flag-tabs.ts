@@ -9,6 +9,9 @@ export const readFlagTab = (search: Record<string, unknown>): { tab?: FlagTab | 
   tab: flagTabs.find(name => name === search.tab),
 })
 
+/** The toast that leads from a new flag to its code. */
+export const createdNotice = (flagId: number): string => `created ${flagId}`
+
 /** The props of every flag tab. */
 export interface TabProps {
   readonly flag: Flag

@@ -81,8 +81,13 @@ describe('messages', () => {
   })
 
   it('use US spelling', () => {
-    const british = /e-mail|cancelled|behaviour|\blicence\b|\w+isation\b/i
+    const british = /e-mail|cancelled|colour|catalogue|favourite|behaviour|\blicence\b|\w+isation\b/i
     expect(all.filter(([, text]) => british.test(text))).toEqual([])
+  })
+
+  it('in German name the settings of a project, not its end', () => {
+    expect(de.shell.projectSettings).toBe('Projekteinstellungen')
+    expect(texts(de).filter(([, text]) => /Projekt einstellen/.test(text))).toEqual([])
   })
 
   it('use curly apostrophes and no straight quotes', () => {

@@ -25,6 +25,7 @@ export function PersonPicker(props: Props) {
   const t = useMessages()
   const call = useCall()
   const [isOpen, { open, close }] = useDisclosure(false)
+  const [isUsed, use] = useDisclosure(false)
   const [search] = useDebouncedValue(props.value, waitMilliseconds)
   const found = useQuery({
     queryKey: ['persons', props.projectId, 'pick', search],
@@ -34,6 +35,8 @@ export function PersonPicker(props: Props) {
         query: { limit: suggestionsMax, search },
         signal,
       }),
+    // A page that only shows the field sends no request.
+    enabled: isUsed,
     staleTime: 30_000,
   })
   const people = found.data?.results ?? []
@@ -60,6 +63,7 @@ export function PersonPicker(props: Props) {
       filter={({ options }) => options}
       value={props.value}
       onChange={props.onChange}
+      onFocus={use.open}
       onOptionSubmit={id => {
         const person = people.find(({ distinct_ids }) => distinct_ids[0] === id)
         if (person) props.onPick?.(person)

@@ -42,6 +42,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
       {flags.length > 0 && (
         <Paper
           className={classes.bar}
+          data-bottom-bar
           shadow="md"
           withBorder
           p="xs"

@@ -77,7 +77,7 @@ export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
               {t.common.cancel}
             </Button>
             <Button disabled={targets.length === 0} onClick={() => onCopy(targets.map(Number), isOff)}>
-              {t.copies.copy(targets.length)}
+              {t.bulk.copyNow(count)}
             </Button>
           </Group>
         </Stack>

@@ -1,6 +1,8 @@
 import { Stack, Text } from '@mantine/core'
+import { useEffect } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import type { TabProps } from '../flag-tabs.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { createdNotice, type TabProps } from '../flag-tabs.ts'
 import { CodeReferences } from './code-references.tsx'
 import { snippetFlag } from './snippet.ts'
 import { snippets } from './snippets.ts'
@@ -9,6 +11,8 @@ import { TargetSnippets } from './target-snippets.tsx'
 /** Snippets that evaluate this flag, with this server's URL and the project's token. */
 export function CodeTab({ flag, project }: TabProps) {
   const t = useMessages()
+  const { dismiss } = useNotify()
+  useEffect(() => dismiss(createdNotice(flag.id)), [dismiss, flag.id])
   const all = snippets({
     flag: snippetFlag(flag, project.group_types),
     host: window.location.origin,

@@ -18,6 +18,7 @@ import { useFlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { FlagEditor } from '../editor/flag-editor.tsx'
 import { writeFilters } from '../filters.ts'
 import { cacheFlag } from '../flag-cache.ts'
+import { createdNotice } from '../flag-tabs.ts'
 import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
 import { saveFlag } from '../save-flag.ts'
@@ -61,6 +62,7 @@ export function NewFlagPage() {
       const there = { to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } } as const
       await navigate({ ...there, ignoreBlocker: true })
       notify.success({
+        id: createdNotice(flag.id),
         message: t.editor.created(flag.key),
         next: { label: t.editor.showCode, go: () => navigate({ ...there, search: { tab: 'code' } }) },
       })

@@ -28,7 +28,7 @@ export function SaveBar({ isNew, isSaving, gate, status, error, onDiscard, onSav
           ? t.editor.createFlag
           : t.editor.review
   return (
-    <div className={classes.savebar}>
+    <div className={classes.savebar} data-bottom-bar>
       {error !== null && error !== undefined && (
         <Alert color="red" role="alert" mb="xs" py="xs">
           {problemText(t, error)}

@@ -88,6 +88,7 @@ export const flags: FlagsMessages = {
     copyIntro: count =>
       `Kopiert ${flagCount(count)} und die verwendeten Kohorten. Flags mit gleichem Key werden überschrieben.`,
     targets: 'Projekte',
+    copyNow: count => `${flagCount(count)} kopieren`,
     done: count => `${flagCount(count)} aktualisiert`,
     deleted: count => `${flagCount(count)} gelöscht`,
     restored: count => `${flagCount(count)} wiederhergestellt`,

@@ -86,6 +86,7 @@ export const flags = {
     copyIntro: (count: number) =>
       `Copies ${flagCount(count)} and the cohorts they use. Flags with the same key are overwritten.`,
     targets: 'Projects',
+    copyNow: (count: number) => `Copy ${flagCount(count)}`,
     done: (count: number) => `${flagCount(count)} updated`,
     deleted: (count: number) => `${flagCount(count)} deleted`,
     restored: (count: number) => `${flagCount(count)} restored`,

@@ -31,6 +31,8 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': t.common.close }
     return {
+      /** Hides what was shown with this id. */
+      dismiss: hideAllAbout,
       success: ({ message: text, onUndo, next, id: subject = text, color = 'green' }: Notice) => {
         hideAllAbout(subject)
         // A new id each time: a toast that is updated in place is not announced again.
