@@ -6,6 +6,19 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 8 },
   colors: {
+    // As cool as the background: Mantine's dark shades are neutral, and fields look brown on it.
+    dark: [
+      '#d3d6da',
+      '#b9bec4',
+      '#838990',
+      '#696e75',
+      '#42464d',
+      '#3a3d44',
+      '#2a2d32',
+      '#212327',
+      '#1b1d20',
+      '#131416',
+    ],
     // White text on Mantine's red has too little contrast.
     red: ['#fff5f5', '#ffe3e3', '#ffc9c9', '#ffa8a8', '#ff8787', '#ff6b6b', '#fa5252', '#c92a2a', '#c92a2a', '#a51111'],
   },

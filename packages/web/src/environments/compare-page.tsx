@@ -12,6 +12,7 @@ import { Pagination } from '../ui/data/pagination.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { NotFound } from '../ui/feedback/not-found.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
+import { SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
 const PromoteDialog = lazy(async () => ({
@@ -72,6 +73,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
           <TextInput
             aria-label={t.environments.search}
             placeholder={t.environments.search}
+            leftSection={<SearchIcon size={16} />}
             value={text}
             onChange={event => {
               setText(event.currentTarget.value)

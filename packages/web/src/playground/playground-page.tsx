@@ -1,5 +1,5 @@
 import { type PlaygroundRow, type PlaygroundValue, playgroundPeopleMax, routes } from '@halyard/contract'
-import { Alert, Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Alert, Badge, Button, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -62,14 +62,13 @@ export function PlaygroundPage() {
           }
           onChange={event => setPeople(event.currentTarget.value)}
         />
-        <Group align="flex-start" grow preventGrowOverflow={false}>
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Textarea
             label={t.playground.whatIf}
             description={t.playground.whatIfHint}
             placeholder="plan = pro"
             autosize
             minRows={1}
-            miw={240}
             spellCheck={false}
             value={whatIf}
             onChange={event => setWhatIf(event.currentTarget.value)}
@@ -78,12 +77,11 @@ export function PlaygroundPage() {
             label={t.playground.flags}
             description={t.playground.flagsHint}
             placeholder="new-checkout, search-v2"
-            miw={240}
             spellCheck={false}
             value={keys}
             onChange={event => setKeys(event.currentTarget.value)}
           />
-        </Group>
+        </SimpleGrid>
         <DraftFields projectId={projectId} draft={draft} onChange={setDraft} />
         <Group>
           <Button disabled={!isReady} loading={evaluate.isPending} onClick={() => evaluate.mutate()}>

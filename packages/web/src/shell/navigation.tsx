@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
-import { type ComponentType, useId } from 'react'
+import { Link, useLocation } from '@tanstack/react-router'
+import { type ComponentType, useEffect, useId, useRef } from 'react'
 import { useInboxCount } from '../change-control/inbox/use-inbox-count.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
@@ -63,13 +63,26 @@ export function Navigation() {
   const { projectId, organizationId } = useCurrentScope()
   const { inProject, inOrganization } = useEntries()
   const waiting = useInboxCount(projectId)
+  const { pathname } = useLocation()
+  const entries = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry changes with the path and the organization.
+  useEffect(() => (entries.current ? keepCurrentVisible(entries.current) : undefined), [pathname, organizationId])
   const badges = { '/project/$projectId/requests': { count: waiting, label: t.requests.waiting(waiting) } }
   return (
-    <div>
+    <div ref={entries}>
       {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} badges={badges} />}
       {organizationId && <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />}
     </div>
   )
+}
+
+/** In a low window the list scrolls, and a notice below it may appear later. */
+function keepCurrentVisible(entries: HTMLElement): () => void {
+  const observer = new ResizeObserver(() =>
+    entries.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }),
+  )
+  observer.observe(entries.parentElement ?? entries)
+  return () => observer.disconnect()
 }
 
 interface SectionProps {

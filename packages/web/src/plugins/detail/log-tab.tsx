@@ -49,9 +49,10 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
   const isFiltered = search !== '' || wanted.length > 0
   return (
     <Stack>
-      <Group justify="space-between" align="flex-end">
+      <Group justify="space-between">
         <TextInput
-          label={t.plugins.searchLog}
+          aria-label={t.plugins.searchLog}
+          placeholder={t.plugins.searchLog}
           leftSection={<SearchIcon size={16} />}
           value={text}
           onChange={event => {

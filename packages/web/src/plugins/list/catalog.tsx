@@ -36,7 +36,8 @@ export function Catalog(props: Props) {
         {t.plugins.catalogIntro}
       </Text>
       <TextInput
-        label={t.plugins.search}
+        aria-label={t.plugins.search}
+        placeholder={t.plugins.search}
         leftSection={<SearchIcon size={16} />}
         maw={360}
         value={text}
