@@ -1,13 +1,17 @@
+import type { EdgeFeed } from './api/edge/edge-feed.ts'
 import { serveEdges } from './api/edge/edge-routes.ts'
+import type { BatchReceiver } from './api/edge/receive-batches.ts'
 import { serveLocalEvaluation } from './api/sdk/local-evaluation-routes.ts'
 import { serveChanges } from './api/streams/change-routes.ts'
 import type { ChangeStreams } from './api/streams/change-streams.ts'
-import type { AppDeps } from './app.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import { servePlayground } from './evaluation/playground-routes.ts'
+import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveAccessControls } from './features/access/access-controls/access-control-routes.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
+import type { GatedWrites } from './features/approvals/gated-writes.ts'
+import type { Impact } from './features/approvals/policy.ts'
 import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCodeReferences } from './features/code-references/code-reference-routes.ts'
@@ -21,18 +25,23 @@ import { serveFlagDetails } from './features/flag-details/flag-details-routes.ts
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
 import { serveFlagOverrides } from './features/flag-overrides/override-routes.ts'
+import type { OverrideSigner } from './features/flag-overrides/signed-overrides.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
+import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { serveFreezes } from './features/freezes/freeze-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
+import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveCertificates } from './features/imports/certificate-routes.ts'
 import { serveImports } from './features/imports/import-routes.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
 import { servePluginConfigs } from './features/plugins/configs/plugin-config-routes.ts'
 import { servePlugins } from './features/plugins/plugin-routes.ts'
+import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
@@ -45,12 +54,37 @@ import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import type { RouteRegistry } from './http/routes/lazy-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import type { Authenticator } from './http/server/authenticator.ts'
+import type { Instant } from './instant.ts'
 import type { Metrics } from './observability/metrics.ts'
 import type { createShadowMetrics } from './observability/shadow-metrics.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import type { RateLimiter } from './overload/rate-limit.ts'
+import type { Serving } from './serving.ts'
+import type { ChangeFeed } from './storage/changes/changes.ts'
+import type { Database } from './stores.ts'
 import { levelInProject } from './tenancy.ts'
 
-export interface ApiDeps extends Omit<AppDeps, 'config' | 'metrics'> {
+/** What the server consists of, as far as the API uses it. */
+export interface ApiServices {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly serving: Serving
+  readonly passwords: Passwords
+  readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
+  readonly plugins: PluginSystem
+  readonly scanner: Scanner
+  readonly writes: GatedWrites
+  readonly overrideSigner: OverrideSigner
+  /** Requests to webhooks. */
+  readonly outgoing: Outgoing
+  /** How many people a change of a flag concerns. */
+  readonly measure: (save: FlagSave) => Promise<Impact | undefined>
+  /** There is background work on cohorts. */
+  readonly onCohortWork: () => void
+  readonly now: () => Instant
+}
+
+export interface ApiDeps extends ApiServices {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly changeStreams: ChangeStreams
