@@ -1,14 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import createRouter from 'find-my-way'
+import { pathOf } from '../../observability/access-log.ts'
 import { Problem } from '../../problem.ts'
-import {
-  type KnownRoutes,
-  type LazyMethod,
-  type LazyRoute,
-  lazyMethods,
-  lazyRouteOf,
-  routerOptions,
-} from './known-routes.ts'
+import { type KnownRoutes, type LazyRoute, lazyMethods, lazyRouteOf, routerOptions } from './known-routes.ts'
+import { createRouteTrie } from './route-trie.ts'
 
 /** Where routes are registered: Fastify, or the table of lazy routes. */
 export type RouteRegistry = Pick<FastifyInstance, 'route'>
@@ -23,10 +17,10 @@ export function serveLazily(
   register: (routes: RouteRegistry) => Promise<void>,
 ): void {
   const known = app.getDecorator<KnownRoutes>('knownRoutes')
-  const router = createRouter(routerOptions)
+  const trie = createRouteTrie<LazyRoute>(routerOptions.maxParamLength)
   const table = {
     route(route: LazyRoute) {
-      router.on(route.method, route.url, notCalled, route)
+      trie.add(route.method, route.url, route)
       known.add(route)
     },
   }
@@ -48,13 +42,11 @@ export function serveLazily(
       config: { isRefusal: true },
       async onRequest(request, reply) {
         await load()
-        const method = request.method === 'HEAD' ? 'GET' : (request.method as LazyMethod)
-        const found = router.find(method, request.raw.url!)
+        const found = trie.find(request.method === 'HEAD' ? 'GET' : request.method, pathOf(request.url))
         if (!found) return
-        const route = found.store as LazyRoute
-        request.setDecorator('lazyRoute', route)
+        request.setDecorator('lazyRoute', found.route)
         request.params = found.params
-        await route.onRequest?.(request, reply)
+        await found.route.onRequest?.(request, reply)
       },
       async handler(request, reply) {
         return lazyRouteOf(request)?.handler(request, reply) ?? reply.callNotFound()
@@ -67,6 +59,3 @@ export function serveLazily(
     })
   }
 }
-
-/** The router finds routes; they are called within Fastify's life cycle of a request. */
-const notCalled = () => {}
