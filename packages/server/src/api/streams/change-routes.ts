@@ -1,5 +1,4 @@
 import { routes } from '@halyard/contract'
-import type { FastifyInstance } from 'fastify'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
 import type { ChangeStreams } from './change-streams.ts'
@@ -10,7 +9,7 @@ interface Deps {
 }
 
 /** The change stream of the dashboard, which therefore need not poll. */
-export function serveChanges(app: FastifyInstance, serve: ServeRoute, { authenticator, streams }: Deps): void {
+export function serveChanges(serve: ServeRoute, { authenticator, streams }: Deps): void {
   serve(routes.changes.stream, async ({ actor, headers }) =>
     answer({
       status: 200,
@@ -21,6 +20,4 @@ export function serveChanges(app: FastifyInstance, serve: ServeRoute, { authenti
       }),
     }),
   )
-
-  app.addHook('preClose', async () => streams.close())
 }
