@@ -86,7 +86,7 @@ beforeAll(async () => {
     'activity of plugins': { path: `${organization}/plugins?tab=activity`, shows: 'installed Greeter' },
     'settings of a plugin': { path: pluginTab('settings'), shows: 'This plugin requests no network access' },
     'source of a plugin': { path: pluginTab('source'), shows: 'processEvent' },
-    'log of a plugin': { path: pluginTab('log'), shows: 'Search logs' },
+    'log of a plugin': { path: pluginTab('log'), shows: 'Follow' },
     'metrics of a plugin': { path: pluginTab('metrics'), shows: 'Calls' },
     'jobs of a plugin': { path: pluginTab('jobs'), shows: 'no jobs to run' },
     'activity of a plugin': { path: pluginTab('activity'), shows: 'installed Greeter' },
