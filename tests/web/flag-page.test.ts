@@ -57,6 +57,7 @@ describe('a flag', { timeout: 120_000 }, () => {
     const page = await visit.signedIn(inProject(`/flags/${flag.id}`))
     await page.getByText('Anyone outside a condition’s rollout falls through to the next.').waitFor()
     await page.getByRole('region', { name: 'Try it' }).getByText('Condition 2 matched').waitFor()
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { deleted: true })
   })
 
   it('suggests properties and values of what it is matched by', async () => {
