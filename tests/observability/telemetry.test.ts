@@ -218,7 +218,7 @@ describe('the OpenTelemetry SDK', () => {
   it('is not loaded unless it has somewhere to export to', async () => {
     const collector = await startReceiver()
     const off = await loadedBy({})
-    expect(off.some(url => url.endsWith('/program.js'))).toBe(true)
+    expect(off.some(url => url.endsWith('/server.js'))).toBe(true)
     expect(off.filter(isSdk)).toEqual([])
     const on = await loadedBy({ ...environmentFor(collector), OTEL_EXPORTER_OTLP_PROTOCOL: '' })
     expect(on.filter(isSdk)).not.toEqual([])
