@@ -1,10 +1,12 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import Fastify from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../../http/routes/event-streams.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../testing/event-source.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { serveStreams } from './stream-routes.ts'
 
 onEachDatabase('streams', dialect => {
   let s: Scenario
@@ -72,6 +74,30 @@ onEachDatabase('streams', dialect => {
     expect((await stream.next())?.data.property_matching_version).toBe(2)
     await s.patch(`${s.project}/`, { property_matching_version: 1 })
     expect(await stream.next()).toMatchObject({ event: 'state', data: { property_matching_version: 1 } })
+  })
+
+  it('misses no change that commits while a stream is being opened', async () => {
+    const { body: flag } = await s.post(flags, { key: `opened-${dialect}` })
+    const { access, streams } = s.halyard.serving
+    const app = Fastify()
+    serveStreams(app, {
+      streams: { ...streams, close() {} },
+      access: {
+        ...access,
+        async toDefinitionsOf(key, projectId) {
+          const served = await access.toDefinitionsOf(key, projectId)
+          await s.patch(`${flags}${flag.id}/`, { name: 'changed meanwhile' })
+          return served
+        },
+      },
+    })
+    const stream = await openStream(`${await app.listen({ host: '127.0.0.1', port: 0 })}${flags}stream`, {
+      authorization: `Bearer ${s.key}`,
+    })
+    opened.push(stream)
+    expect((await stream.next())?.data.flags).toContainEqual(expect.objectContaining({ name: 'changed meanwhile' }))
+    stream.close()
+    await app.close()
   })
 
   it('accepts the credentials that definitions accept', async () => {
