@@ -42,7 +42,8 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
   function difference(before: ServedProject, after: ServedProject): Frame {
     if (definitions.surroundings(before) !== definitions.surroundings(after)) return whole(after)
     const [old, now] = [definitions.piecesOf(before), definitions.piecesOf(after)]
-    const changed = [...now].filter(([id, json]) => old.get(id) !== json).map(([, json]) => json)
+    const changed: string[] = []
+    for (const [id, json] of now) if (old.get(id) !== json) changed.push(json)
     const removed = [...old.keys()].filter(id => !now.has(id))
     const from = JSON.stringify(idOf(before))
     const data = `{"from":${from},"flags":[${changed.join(',')}],"removed":${JSON.stringify(removed)}}`

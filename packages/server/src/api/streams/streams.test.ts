@@ -1,5 +1,5 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../../http/routes/event-streams.ts'
@@ -143,11 +143,13 @@ onEachDatabase('streams', dialect => {
 
 describe('open streams', () => {
   let server: Server
+  let promptSocket: Socket | undefined
   const streams = createEventStreams({ streamsPerProjectMax: 2, unreadBytesMax: 64 * 1024, heartbeatMilliseconds: 20 })
   beforeAll(async () => {
     server = createServer((request, response) => {
       try {
-        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, undefined)
+        streams.open(request.url === '/topic' ? 1 : 2, request.url!, response, {}, undefined)
+        if (request.url === '/prompt') promptSocket = request.socket
       } catch {
         response.writeHead(429).end()
       }
@@ -161,6 +163,13 @@ describe('open streams', () => {
   })
   const connect = (path: string): Promise<IncomingMessage> =>
     new Promise(resolve => get({ port: (server.address() as AddressInfo).port, path, agent: false }, resolve))
+
+  it('send an event before the rest of the tick runs', async () => {
+    const reader = await connect('/prompt')
+    streams.send('/prompt', Buffer.from('data: {}\n\n'))
+    expect(promptSocket?.writableCorked).toBe(0)
+    reader.destroy()
+  })
 
   it('are bounded, and send heartbeats', async () => {
     const [a, , c] = [await connect('/topic'), await connect('/topic'), await connect('/topic')]
