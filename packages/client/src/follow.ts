@@ -150,7 +150,7 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       handlers.onDocument(document, id)
     } else if (event === 'change' && isRecord(value) && Array.isArray(value.flags) && Array.isArray(value.removed)) {
       // Polling then gets everything: applied to other definitions, the change would hide that one is missing.
-      if (value.from !== handlers.digest()) {
+      if (value.from !== undefined && value.from !== handlers.digest()) {
         throw new SyntaxError('The stream sent a change of definitions that this client does not have.')
       }
       handlers.onChange({ flags: value.flags, removed: value.removed }, id)
