@@ -27,6 +27,8 @@ export interface Size {
   /** Number of stored rows that should not affect most requests. */
   readonly stored: number
   readonly starts: number
+  /** Time without requests after which a server counts as idle. */
+  readonly idleMilliseconds: number
   readonly engineRounds: number
   /** Flags in the list of the dashboard. */
   readonly listedFlags: number
@@ -46,6 +48,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 1_000_000,
     stored: 100_000,
     starts: 5,
+    idleMilliseconds: 60_000,
     engineRounds: 40,
     listedFlags: 10_000,
   },
@@ -62,6 +65,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 200_000,
     stored: 10_000,
     starts: 1,
+    idleMilliseconds: 0,
     engineRounds: 10,
     listedFlags: 1000,
   },
@@ -78,6 +82,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 100,
     stored: 1000,
     starts: 1,
+    idleMilliseconds: 0,
     engineRounds: 1,
     listedFlags: 50,
   },

@@ -14,6 +14,8 @@ interface SourceFile {
   /** From the package's `src`, as `server/flags/flag.ts`. */
   readonly name: string
   readonly imports: readonly string[]
+  /** What is loaded together with the file: neither types nor `import()`. */
+  readonly loaded: readonly string[]
 }
 
 const files = packages.flatMap(name => filesBelow(join(root, 'packages', name, 'src')).map(path => read(name, path)))
@@ -30,11 +32,18 @@ function filesBelow(folder: string): string[] {
 function read(packageName: string, path: string): SourceFile {
   const source = join(root, 'packages', packageName, 'src')
   const text = readFileSync(path, 'utf8')
-  const imports = [...text.matchAll(importPattern)].map(([, from, dynamic]) => {
-    const target = (from ?? dynamic)!
-    return target.startsWith('.') ? `${packageName}/${relative(source, resolve(dirname(path), target))}` : target
-  })
-  return { name: `${packageName}/${relative(source, path)}`, imports }
+  const nameOf = (target: string) =>
+    target.startsWith('.') ? `${packageName}/${relative(source, resolve(dirname(path), target))}` : target
+  const found = [...text.matchAll(importPattern)]
+  return {
+    name: `${packageName}/${relative(source, path)}`,
+    imports: found.map(([, from, dynamic]) => nameOf((from ?? dynamic)!)),
+    loaded: found.flatMap(([statement, from]) => (from && !isTypeOnly(statement) ? [nameOf(from)] : [])),
+  }
+}
+
+function isTypeOnly(statement: string): boolean {
+  return /^\s*(?:import|export)\s+(?:type\s|\{(?:\s*type\s+[^,}]+,?)+\s*\})/.test(statement)
 }
 
 const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, target: string) => boolean): string[] =>
@@ -128,6 +137,13 @@ describe('imports', () => {
     expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 
+  it('a start loads neither the routes of the API nor the schemas', () => {
+    const start = loadedFrom('server/cli/serve.ts')
+    expect(start).toContain('server/app.ts')
+    const isLate = (name: string) => /^(typebox|@halyard\/contract$|contract\/|server\/api-routes)/.test(name)
+    expect(start.filter(isLate)).toEqual([])
+  })
+
   it('there are no import cycles', () => {
     expect(cycles(production)).toEqual([])
   })
@@ -182,6 +198,14 @@ describe('the gate', () => {
     expect(users).toEqual(['server/features/schedules/run-schedules.ts'])
   })
 })
+
+/** All that is loaded with a file of the server, and the names of packages. */
+function loadedFrom(entry: string): string[] {
+  const byName = new Map(production.map(file => [file.name, file]))
+  const seen = new Set([entry])
+  for (const name of seen) for (const target of byName.get(name)?.loaded ?? []) seen.add(target)
+  return [...seen]
+}
 
 /** Import cycles, including type imports: files in a cycle can only be understood together. */
 function cycles(files: readonly SourceFile[]): string[] {

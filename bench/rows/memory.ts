@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { residentMegabytes } from '../processes.ts'
 import type { Row } from '../row.ts'
 
@@ -7,6 +8,8 @@ export const memory: Row = async ({ size, installations, load }) => {
   const { port, pid, token } = halyard
   const plan = { kind: 'evaluate', token, users: size.users } as const
   const run = await load.aim({ id: 'memory', port, pid, plan, status: 200 }, size.connections)
+  const started = residentMegabytes(pid)
+  await wait(size.idleMilliseconds)
   const idle = residentMegabytes(pid)
   let loaded = 0
   for (let round = 0; round < size.rounds; round++) {
@@ -15,6 +18,7 @@ export const memory: Row = async ({ size, installations, load }) => {
   }
   await halyard.stop()
   return [
+    { measure: `memory after the start, ${size.manyFlags} flags`, value: started, unit: 'MB' },
     { measure: `memory idle, ${size.manyFlags} flags`, value: idle, unit: 'MB', atMost: 90, guard: 'more is worse' },
     {
       measure: `memory under load, ${size.manyFlags} flags`,

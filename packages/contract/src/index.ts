@@ -88,7 +88,6 @@ export {
   codeExcerptCharactersMax,
   codePathCharactersMax,
   codeReferencesMax,
-  codeRepositoriesMax,
 } from './code-references/code-references.ts'
 export {
   type EventDefinition,
@@ -98,7 +97,7 @@ export {
   propertyKinds,
 } from './events/definitions.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
-export { type ShadowReport, type ShadowSummary, shadowDaysMax } from './events/shadow.ts'
+export type { ShadowReport, ShadowSummary } from './events/shadow.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
@@ -140,6 +139,7 @@ export {
 } from './flags/playground.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export { codeRepositoriesMax, edgeProjectsMax, shadowDaysMax } from './limits.ts'
 export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
 export { copyTargetsMax } from './organizations/organization-flags.ts'
@@ -163,20 +163,18 @@ export type {
 } from './plugins/plugin-configs.ts'
 export { type CatalogEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
-export {
-  type Access,
-  type AnswerOf,
-  type BodyOf,
-  type Credential,
-  type Method,
-  type ParamsOf,
-  type QueryOf,
-  type Route,
-  type Scope,
-  type ScopeObject,
-  scopeObjects,
+export type {
+  Access,
+  AnswerOf,
+  BodyOf,
+  Credential,
+  Method,
+  ParamsOf,
+  QueryOf,
+  Route,
 } from './route.ts'
 export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
+export { type Scope, type ScopeObject, scopeObjects } from './scopes.ts'
 export {
   EdgeBatch,
   EdgeEvent,
@@ -184,7 +182,6 @@ export {
   type EdgeSubjectQuestion,
   edgeBatchEventsMax,
   edgeBatchesMax,
-  edgeProjectsMax,
 } from './sdk/edge.ts'
 export { overriddenFlagsMax, overridesSecondsDefault, type SignedFlagOverrides } from './sdk/flag-overrides.ts'
 export type { ManifestFlag } from './typed-flags/manifest.ts'

@@ -1,23 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
-
-/** Objects that a scope of a personal API key can refer to. `X:write` implies `X:read`; `*` grants everything. */
-export const scopeObjects = [
-  'activity_log',
-  'cohort',
-  'dashboard',
-  'edge',
-  'feature_flag',
-  'flag_override',
-  'group',
-  'organization',
-  'organization_member',
-  'person',
-  'plugin',
-  'project',
-  'user',
-] as const
-export type ScopeObject = (typeof scopeObjects)[number]
-export type Scope = `${ScopeObject}:${'read' | 'write'}`
+import type { Scope } from './scopes.ts'
 
 /**
  * Authorization of a route. Every route must declare it, and the server enforces it before the handler runs. `within` names the object

@@ -111,7 +111,8 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   serveOfrep(app, serving)
   serveStreams(app, serving)
   serveIngest(app, createSpooledIngest(replica, spool, now))
-  serveEdges(app, serve, {
+  app.addHook('preClose', async () => feed.close())
+  serveEdges(serve, {
     authenticator,
     feed,
     batches: createSpooledBatches(replica, spool),

@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
+import { codeRepositoriesMax } from '../limits.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
 import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
 
 export const codeReferencesMax = 10_000
-export const codeRepositoriesMax = 100
 export const codePathCharactersMax = 1000
 export const codeExcerptCharactersMax = 200
 

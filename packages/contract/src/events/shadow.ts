@@ -5,8 +5,6 @@ import { FreeValueInput, Instant, kibibyte, Nullable } from '../schema.ts'
 
 /** Flags in one report. */
 export const shadowFlagsMax = 1000
-/** Days for which comparisons are kept. */
-export const shadowDaysMax = 90
 
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: 1e9, description, examples: [120] })
 const there = FreeValueInput(2 * kibibyte, 'Value of the other service.', true)

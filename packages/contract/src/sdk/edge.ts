@@ -12,7 +12,6 @@ import {
 
 /** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
 
-export const edgeProjectsMax = 5000
 export const edgeBatchesMax = 1000
 export const edgeBatchEventsMax = 1000
 

@@ -1,5 +1,4 @@
 import { routes } from '@halyard/contract'
-import type { FastifyInstance } from 'fastify'
 import type { StoredSubjects } from '../../evaluation/subjects/gather-subject.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
@@ -19,11 +18,7 @@ interface Deps {
 }
 
 /** The routes that edges call, on a server and on another edge. */
-export function serveEdges(
-  app: FastifyInstance,
-  serve: ServeRoute,
-  { authenticator, feed, batches, subjects, findProject }: Deps,
-): void {
+export function serveEdges(serve: ServeRoute, { authenticator, feed, batches, subjects, findProject }: Deps): void {
   const r = routes.edge
 
   serve(r.stream, async ({ headers, body }) => {
@@ -42,6 +37,4 @@ export function serveEdges(
     if (projectId === undefined) throw missing('Project')
     return subjectToWire(await subjects.find(projectId, wantedFromWire(body)))
   })
-
-  app.addHook('preClose', async () => feed.close())
 }

@@ -1,4 +1,4 @@
-import { edgeProjectsMax } from '@halyard/contract'
+import { edgeProjectsMax } from '@halyard/contract/limits'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import type { Flag } from '../../features/flags/flag.ts'

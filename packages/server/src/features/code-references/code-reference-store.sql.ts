@@ -1,4 +1,4 @@
-import { codeRepositoriesMax } from '@halyard/contract'
+import { codeRepositoriesMax } from '@halyard/contract/limits'
 import type { Kysely } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { inParts } from '../../storage/in-batches.ts'

@@ -1,4 +1,4 @@
-import { shadowDaysMax } from '@halyard/contract'
+import { shadowDaysMax } from '@halyard/contract/limits'
 import { plusMilliseconds } from '../../instant.ts'
 import type { Job } from '../../jobs/job-runner.ts'
 import { definitionDaysMax, valueDaysMax } from '../definitions/definition.ts'

@@ -1,4 +1,4 @@
-import { type Scope, scopeObjects } from '@halyard/contract'
+import { type Scope, scopeObjects } from '@halyard/contract/scopes'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import { type Actor, hasAnyScope } from '../../tenancy.ts'

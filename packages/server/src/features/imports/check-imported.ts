@@ -18,7 +18,7 @@ import {
 import { refuseDependents } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
-import { remapFilters } from '../../remap-filters.ts'
+import { remapFilters } from '../../storage/transfer/remap-filters.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
 import type { FreeObject } from '../flags/flag.ts'

@@ -3,7 +3,7 @@ import { bytesMaxKeyword } from '@halyard/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalid, Problem } from '../../problem.ts'
-import { eachStretch, nestingMax, refuseHeavyJson, tooDeep } from '../sdk-body/json-text.ts'
+import { eachStretch, isTooDeep, refuseHeavyJson, tooDeep } from '../sdk-body/json-text.ts'
 
 type AnySchema = TSchema & {
   type?: string
@@ -253,18 +253,4 @@ function checkNumber(token: string): void {
     'unparsable',
     `The number ${token.slice(0, 40)} cannot be represented exactly; send it as a string.`,
   )
-}
-
-export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)
-
-/** Goes no deeper than it has to, and makes nothing on the way: it looks at every body. */
-function goesBelow(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels < 0) return true
-  if (Array.isArray(value)) {
-    for (const item of value) if (goesBelow(item, levels - 1)) return true
-    return false
-  }
-  for (const key in value) if (goesBelow((value as Record<string, unknown>)[key], levels - 1)) return true
-  return false
 }

@@ -66,3 +66,17 @@ function endOfString(text: string, open: number): number {
   }
   return text.length
 }
+
+export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)
+
+/** Goes no deeper than it has to, and makes nothing on the way: it looks at every body. */
+function goesBelow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels < 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (goesBelow(item, levels - 1)) return true
+    return false
+  }
+  for (const key in value) if (goesBelow((value as Record<string, unknown>)[key], levels - 1)) return true
+  return false
+}

@@ -2,8 +2,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, gunzipSync, inflate } from 'node:zlib'
 import { type BodyMemoryBudget, type BodyReservation, freeBodyBytes } from '../../overload/body-memory-budget.ts'
 import { Problem } from '../../problem.ts'
-import { isTooDeep } from '../routes/check-body.ts'
-import { eachStretch, refuseHeavyJson, tooDeep } from './json-text.ts'
+import { eachStretch, isTooDeep, refuseHeavyJson, tooDeep } from './json-text.ts'
 
 /** A body as an SDK sent it, with what the request says about it. */
 export interface SdkBody {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { routeOf } from '../routes/known-routes.ts'
 import { queryOf } from '../routes/query-of.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyMemoryOf } from './receive-body.ts'
@@ -32,7 +33,7 @@ export function serveSdkPath(
 
 /** The JSON value that the request carries, within the limit of its route. */
 export function readBodyOf(request: FastifyRequest): Promise<unknown> {
-  const { bodyBytesMax } = request.routeOptions.config as { bodyBytesMax?: number }
+  const { bodyBytesMax } = routeOf(request).config
   const sent = {
     bytes: request.body as Buffer | undefined,
     contentType: request.headers['content-type'],

@@ -5,7 +5,6 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   LogController,
-  type RouteOptions,
 } from 'fastify'
 import type { FastPath } from '../../fast-path/fast-path.ts'
 import {
@@ -21,6 +20,7 @@ import type { Tracing } from '../../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
+import { routeOf, routerOptions, trackRoutes } from '../routes/known-routes.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
@@ -46,8 +46,6 @@ export interface HttpOptions {
   readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
 }
 
-const pathParameterCharactersMax = 4000
-
 /** The HTTP application before any route: how it reads requests, responds, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const servers = createNodeServers(options.fastPath)
@@ -56,7 +54,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
+    routerOptions,
     genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: false,
     rewriteUrl: request => {
@@ -116,12 +114,7 @@ function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptio
 }
 
 function respondToProblems(app: FastifyInstance, authenticator: Authenticator): void {
-  const routes: RouteOptions[] = []
-  // Made for the first unknown URL, which most processes never get.
-  let patterns: { method: string; pattern: RegExp }[] | undefined
-  app.addHook('onRoute', route => {
-    if (!(route.config as RouteNotes | undefined)?.isRefusal) routes.push(route)
-  })
+  const routes = trackRoutes(app)
 
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body } = problemResponse(error)
@@ -131,8 +124,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
 
   app.setNotFoundHandler(async request => {
     const path = pathOf(request.url)
-    patterns ??= routes.flatMap(patternsOf)
-    const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
+    const allow = await routes.methodsAt(path)
     if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
@@ -143,31 +135,14 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
 /** Shed load is counted, not logged as a failure: a log line per request would add to the overload. */
 const isExpected = (error: unknown): boolean => error instanceof Problem && error.cause === undefined
 
-/** What `serve-route.ts` and `sdk-path.ts` note beside a route. */
-interface RouteNotes {
-  readonly isRefusal?: boolean
-  readonly isEvaluation?: boolean
-  readonly paramPatterns?: Readonly<Record<string, string>>
-}
-
-function patternsOf({ method, url, config }: RouteOptions): { method: string; pattern: RegExp }[] {
-  const { paramPatterns = {} } = (config ?? {}) as RouteNotes
-  const source = url
-    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-    .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
-  const pattern = new RegExp(`^${source}/?$`)
-  const methods = [method].flat()
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].map(each => ({ method: each, pattern }))
-}
-
 /** Metrics and access log. */
 function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpOptions): void {
   app.addHook('onResponse', async (request, reply) => {
-    const { method, routeOptions } = request
+    const { method } = request
     const { statusCode: status, elapsedTime } = reply
-    const route = routeOptions.url ?? 'unknown'
+    const { url: route = 'unknown', config } = routeOf(request)
     onResponse(method, route, status, elapsedTime / 1000)
-    if ((routeOptions.config as RouteNotes).isEvaluation && !accessLog.wants(status)) return
+    if (config.isEvaluation && !accessLog.wants(status)) return
     const entry: AccessLogEntry = {
       method,
       route,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { routeOf } from '../../http/routes/known-routes.ts'
 import { requestKind } from '../../overload/load-shedder.ts'
 import { loggedPath } from '../access-log.ts'
 import type { RequestSpan, Tracing } from './tracing.ts'
@@ -20,7 +21,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing | undefined
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    spanOf(request)?.end(request.routeOptions.url ?? 'unknown', reply.statusCode)
+    spanOf(request)?.end(routeOf(request).url ?? 'unknown', reply.statusCode)
     done()
   })
 }
