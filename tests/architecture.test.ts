@@ -138,7 +138,7 @@ describe('imports', () => {
   })
 
   it('a start loads neither the routes of the API nor the schemas', () => {
-    const start = loadedFrom('server/cli/serve.ts')
+    const start = loadedFrom('server/cli/serve/serve.ts')
     expect(start).toContain('server/app.ts')
     const isLate = (name: string) => /^(typebox|@halyard\/contract$|contract\/|server\/api-routes)/.test(name)
     expect(start.filter(isLate)).toEqual([])

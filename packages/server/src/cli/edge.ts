@@ -6,7 +6,7 @@ import { openMetricsPort } from '../observability/metrics-endpoint.ts'
 import { openTelemetry } from '../observability/telemetry/open-telemetry.ts'
 import { version } from '../version.ts'
 import { openLog } from './log/open-log.ts'
-import { addressOf, stopOnSignal, warnOfSettings } from './serve.ts'
+import { addressOf, stopOnSignal, warnOfSettings } from './process-life.ts'
 
 export interface EdgeOptions {
   readonly upstream?: string

@@ -1,9 +1,8 @@
 import { CommanderError } from 'commander'
-import { ConfigError } from '../config.ts'
-import { ExplainedError } from '../problem.ts'
 import { refuseSwallowedOptions } from './npm-options.ts'
 import { createProgram } from './program.ts'
-import { exitCodes, UsageError } from './usage.ts'
+import { reportError } from './report-error.ts'
+import { exitCodes } from './usage.ts'
 
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2)
@@ -15,35 +14,8 @@ async function main(): Promise<void> {
   await program.parseAsync(args, { from: 'user' })
 }
 
-/** What the user can fix gets one sentence; a bug gets its stack trace. */
-function report(error: unknown): number {
-  // Commander has printed its help or message.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
-  console.error(isExplained(error) ? `halyard: ${explain(error)}` : error)
-  if (error instanceof ConfigError) return exitCodes.configuration
-  return error instanceof UsageError ? exitCodes.usage : exitCodes.failure
-}
-
-const isExplained = (error: unknown): error is Error & { code?: unknown; port?: unknown } =>
-  error instanceof ExplainedError || (error instanceof Error && typeof (error as { code?: unknown }).code === 'string')
-
-function explain(error: Error & { code?: unknown; port?: unknown; address?: unknown; syscall?: unknown }): string {
-  const place = `${error.address ?? 'the host'}:${error.port ?? ''}`
-  if (error.code === 'EADDRINUSE')
-    return `Port ${error.port} is in use, perhaps by another Halyard. Stop it, or set PORT (or --port) to another port.`
-  if (error.code === 'EACCES' && error.syscall === 'listen')
-    return `This user is not allowed to listen on ${place}. Set PORT (or --port) to 1024 or higher.`
-  if (error.code === 'EADDRNOTAVAIL')
-    return `${error.address ?? 'HOST'} is not an address of this machine. Set HOST (or --host) to 127.0.0.1, or 0.0.0.0 for all addresses.`
-  if (error.code === 'ENOTFOUND' && error.syscall === 'getaddrinfo')
-    return `The host name cannot be resolved (${error.message}). Check HOST and DATABASE_URL.`
-  if (error.code === '28P01' || error.code === '28000' || error.code === '3D000')
-    return `PostgreSQL refuses the connection: ${error.message}. Check DATABASE_URL (or PGUSER, PGPASSWORD and PGDATABASE).`
-  return error.message
-}
-
 main().catch(error => {
-  process.exitCode = report(error)
-  // The channel to a supervisor would keep this process alive.
-  if (process.connected) process.exit()
+  // Commander has printed its help or message.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  else reportError(error)
 })

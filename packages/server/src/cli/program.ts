@@ -1,6 +1,5 @@
 import { importSources } from '@halyard/importers/model'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
-import { readConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { targets } from './types/targets.ts'
 
@@ -29,11 +28,12 @@ export function createProgram(): Command {
     .description('start the server (what npm start does); SIGTERM or Ctrl-C stops it')
     .option('--host <address>', 'address to listen on (HOST)')
     .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)')
-    .action(({ host, port }: { host?: string; port?: string }) => {
+    .action(async ({ host, port }: { host?: string; port?: string }) => {
       // Workers are started with the environment of this process.
       if (host !== undefined) process.env.HOST = host
       if (port !== undefined) process.env.PORT = port
-      return load(async () => (await import('./serve.ts')).serve)(readConfig(process.env))
+      const { runServer } = await import('./serve/server-main.ts')
+      return runServer()
     })
 
   program

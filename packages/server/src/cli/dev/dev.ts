@@ -5,7 +5,7 @@ import { JsonFileError } from '../../dev/json-file.ts'
 import { isLoopback } from '../../dev/local-request.ts'
 import { openPort } from '../../http/server/node-server.ts'
 import { openLog } from '../log/open-log.ts'
-import { addressOf, stopOnSignal } from '../serve.ts'
+import { addressOf, stopOnSignal } from '../process-life.ts'
 import { CommandError } from '../usage.ts'
 
 export interface DevOptions {

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import { aggregate } from '../observability/metrics.ts'
+import { aggregate } from '../../observability/metrics.ts'
 
 /**
  * A worker that is scraped sends `gather`; the supervisor sends `collect` to every worker, waits for what each has `collected`, and

@@ -1,17 +1,15 @@
-import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
-import { type Config, settingWarnings } from '../config.ts'
-import type { Halyard } from '../main.ts'
-import { openTelemetry } from '../observability/telemetry/open-telemetry.ts'
-import type { Telemetry } from '../observability/telemetry/telemetry.ts'
-import { shownDatabase } from '../settings/database-url.ts'
-import { version } from '../version.ts'
-import { openLog } from './log/open-log.ts'
+import type { Config } from '../../config.ts'
+import type { Halyard } from '../../main.ts'
+import { openTelemetry } from '../../observability/telemetry/open-telemetry.ts'
+import { shownDatabase } from '../../settings/database-url.ts'
+import { version } from '../../version.ts'
+import { openLog } from '../log/open-log.ts'
+import { addressOf, stopOnSignal, warnOfSettings } from '../process-life.ts'
+import { setupLink, welcome } from '../welcome.ts'
 import { startHalyard } from './start-halyard.ts'
-import { setupLink, welcome } from './welcome.ts'
 import { isFirstProcess, isSupervisor, isWorker, sayServing, siblings, supervise } from './workers.ts'
 
-const drainMillisecondsMax = 10_000
 /** How often credentials that have been used are looked for, to be deleted. */
 const forgetUsedMilliseconds = 60_000
 
@@ -28,10 +26,6 @@ export async function serve(config: Config): Promise<void> {
   await greet(halyard, config, address, log)
   log.info({ event: 'server_listening', address, database: halyard.storage.dialect }, 'Halyard is serving')
   sayServing()
-}
-
-export function warnOfSettings(log: Pick<Logger, 'warn'>): void {
-  for (const warning of settingWarnings(process.env)) log.warn({ event: 'unknown_setting' }, warning)
 }
 
 /** Shows the first credentials, at every start until they are used. Outside of a terminal secrets would end up in log collectors. */
@@ -56,41 +50,5 @@ async function greet(halyard: Halyard, config: Config, address: string, log: Log
     log.warn({ event: 'setup_required', email: pending.email, setup }, 'open the setup link to choose a password')
   } else {
     log.warn({ event: 'setup_required', email: pending.email }, 'sign in, or run "halyard credentials" to see the key')
-  }
-}
-
-export function addressOf(config: Config, app: Pick<Halyard['app'], 'server'>): string {
-  if (config.publicUrl) return config.publicUrl
-  const { port } = app.server.address() as AddressInfo
-  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/**
- * Drains and ends the process; before anything runs it ends it at once. Registered before the start begins: a signal between two listeners would
- * be lost. Returns a function that takes what runs.
- */
-export function stopOnSignal(
-  log: Pick<Logger, 'info'>,
-  telemetry?: Telemetry,
-): (running: Pick<Halyard, 'drain' | 'close'>) => void {
-  let isStopping = false
-  let running: Pick<Halyard, 'drain' | 'close'> | undefined
-  const stop = async () => {
-    if (!running) process.exit(0)
-    if (isStopping) return
-    isStopping = true
-    log.info({ event: 'server_stopping' }, 'stopping: waiting for requests in flight')
-    running.drain()
-    setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
-    await running.close()
-    log.info({ event: 'server_stopped' }, 'stopped')
-    await telemetry?.close()
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  return started => {
-    running = started
   }
 }

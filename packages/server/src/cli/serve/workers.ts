@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
-import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../worker-bus.ts'
+import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../../worker-bus.ts'
 import { createMetricsClient, createMetricsGatherer, type MetricsMessage } from './worker-metrics.ts'
 
 /** Messages between workers and their supervisor. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { readConfig } from '../config.ts'
+import { readConfig } from '../../config.ts'
 import { startHalyard } from './start-halyard.ts'
 
 const log = pino({ level: 'silent' })

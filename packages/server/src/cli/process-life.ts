@@ -1,0 +1,50 @@
+import type { AddressInfo, Server } from 'node:net'
+import type { Logger } from 'pino'
+import { type Config, settingWarnings } from '../config.ts'
+import type { Telemetry } from '../observability/telemetry/telemetry.ts'
+
+/** What runs until it is stopped: a server, an edge or a development server. */
+export interface Running {
+  /** From now on the process reports that it is not ready. */
+  drain(): void
+  close(): Promise<void>
+}
+
+const drainMillisecondsMax = 10_000
+
+export function warnOfSettings(log: Pick<Logger, 'warn'>): void {
+  for (const warning of settingWarnings(process.env)) log.warn({ event: 'unknown_setting' }, warning)
+}
+
+export function addressOf(config: Config, app: { readonly server: Pick<Server, 'address'> }): string {
+  if (config.publicUrl) return config.publicUrl
+  const { port } = app.server.address() as AddressInfo
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/**
+ * Drains and ends the process; before anything runs it ends it at once. Registered before the start begins: a signal between two listeners would
+ * be lost. Returns a function that takes what runs.
+ */
+export function stopOnSignal(log: Pick<Logger, 'info'>, telemetry?: Telemetry): (running: Running) => void {
+  let isStopping = false
+  let running: Running | undefined
+  const stop = async () => {
+    if (!running) process.exit(0)
+    if (isStopping) return
+    isStopping = true
+    log.info({ event: 'server_stopping' }, 'stopping: waiting for requests in flight')
+    running.drain()
+    setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
+    await running.close()
+    log.info({ event: 'server_stopped' }, 'stopped')
+    await telemetry?.close()
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  return started => {
+    running = started
+  }
+}
