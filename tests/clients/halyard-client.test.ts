@@ -52,7 +52,7 @@ onEachPath('the client', environment => {
   })
   afterEach(async () => {
     await Promise.all(opened.splice(0).map(client => client.close()))
-    Object.assign(proxy, { buffersStreams: false, isDown: false })
+    Object.assign(proxy, { buffersStreams: false, losesEvents: false, isDown: false })
     proxy.requested.length = 0
   })
   afterAll(async () => {
@@ -101,6 +101,20 @@ onEachPath('the client', environment => {
     proxy.isDown = false
     await expect.poll(() => localValue(client, 'switch')).toBe(false)
     await toggle('switch', true)
+    await expect.poll(() => localValue(client, 'switch')).toBe(true)
+  })
+
+  it('gets everything again after an event was lost', async () => {
+    const client = await openReady()
+    const { lost } = proxy
+    proxy.losesEvents = true
+    await toggle('switch', false)
+    await expect.poll(() => proxy.lost).toBeGreaterThan(lost)
+    proxy.losesEvents = false
+    await toggle('adult', false)
+    await expect.poll(() => [localValue(client, 'switch'), localValue(client, 'adult')]).toEqual([false, false])
+    await toggle('switch', true)
+    await toggle('adult', true)
     await expect.poll(() => localValue(client, 'switch')).toBe(true)
   })
 
@@ -273,7 +287,7 @@ it('receives ten thousand flags, and then only what changes', async () => {
   const enabled = flags.filter(({ key }) => client.evaluateLocally(key, { distinctId: 'a' }).value === true).length
   expect(enabled).toBeGreaterThan(4_500)
   expect(enabled).toBeLessThan(5_500)
-  stream!.write(frame('change', 'two', { flags: [flag(7, 100), flag(10_001, 100)], removed: [8] }))
+  stream!.write(frame('change', 'two', { from: 'one', flags: [flag(7, 100), flag(10_001, 100)], removed: [8] }))
   await expect.poll(() => changes).toEqual([['flag-7', 'flag-10001', 'flag-8']])
   const value = (key: string) => client.evaluateLocally(key, { distinctId: 'a' })
   expect([value('flag-7').value, value('flag-10001').value]).toEqual([true, true])

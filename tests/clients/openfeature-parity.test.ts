@@ -187,6 +187,38 @@ function subjectOf({ subject: given }: Case): ComparedSubject {
   return { subject, stored }
 }
 
+it('devices and long ids, which requests and the server have stored differently', async () => {
+  const person = (key: string, operator: string, value: unknown) => ({
+    groups: [{ properties: [{ key, type: 'person', operator, value }] }],
+  })
+  const long = 'x'.repeat(250)
+  const flags = [
+    { ...flagOf(1, 'by-device', { groups: [{ rollout_percentage: 50 }] }), bucketingIdentifier: 'device_id' as const },
+    flagOf(2, 'device', person('$device_id', 'exact', ['given'])),
+    flagOf(3, 'any-device', person('$device_id', 'is_set', 'is_set')),
+    flagOf(4, 'half', { groups: [{ rollout_percentage: 50 }] }),
+    flagOf(5, 'long', person('distinct_id', 'exact', [`y${long.slice(51)}`])),
+    // Whether a lookup is caused by another flag makes no difference.
+    flagOf(6, 'plan', person('plan', 'exact', ['pro'])),
+  ]
+  const stored = { personProperties: { $device_id: 'stored', plan: 'pro' } }
+  const subjects = [
+    { subject: { distinctId: 'a', deviceId: 'given' }, stored },
+    { subject: { distinctId: 'b', deviceId: 'given', personProperties: { plan: 'pro' } }, stored },
+    { subject: { distinctId: 'c', personProperties: { $device_id: 'given' } }, stored },
+    { subject: { distinctId: 'd' }, stored },
+    { subject: { distinctId: 'e', deviceId: 'given' } },
+    { subject: { distinctId: `y${long}`, deviceId: `z${long}` }, stored },
+  ]
+  for (const keys of [undefined, ['device'], ['by-device', 'any-device']]) {
+    const { responses } = await compare(project(flags), subjects, keys)
+    const values = (key: string) => responses.map(flags => flags[key]?.enabled)
+    if (keys?.includes('device') ?? true) expect(values('device')).toEqual([true, true, true, false, true, false])
+    if (keys?.includes('any-device') ?? true) expect(values('any-device')).toEqual(Array(6).fill(true))
+    if (keys === undefined) expect(values('long')).toEqual([false, false, false, false, false, true])
+  }
+})
+
 it(
   'random projects, and persons with properties that only the server has stored',
   async () => {
@@ -259,7 +291,7 @@ function drawnSubject(random: Random, index: number): ComparedSubject {
       groupProperties: Object.fromEntries(groups.map(([type, { given }]) => [type, given])),
     },
     stored: {
-      personProperties: person.known,
+      personProperties: { ...person.known, ...(random.chance(0.2) && { $device_id: 'stored' }) },
       groupProperties: Object.fromEntries(groups.map(([type, { known }]) => [type, known])),
       staticCohorts: new Set(cohorts),
     },

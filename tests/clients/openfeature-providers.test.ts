@@ -2,7 +2,7 @@ import { HalyardProvider } from '@halyard/openfeature-server'
 import { evaluateFlags, HalyardWebProvider } from '@halyard/openfeature-web'
 import { type EvaluationDetails, type FlagValue, OpenFeature, ProviderEvents } from '@openfeature/server-sdk'
 import { OpenFeature as OpenFeatureWeb, ProviderStatus } from '@openfeature/web-sdk'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { type StreamProxy, startStreamProxy } from './stream-proxy.ts'
 
@@ -178,6 +178,54 @@ describe('the provider for browsers', () => {
     expect(client.getNumberDetails('text', 1).errorCode).toBe('TYPE_MISMATCH')
     await OpenFeatureWeb.setContext({ targetingKey: 'user-1', plan: 'free' })
     expect(client.getBooleanValue('pro', true)).toBe(false)
+  })
+
+  it('has metadata, runs hooks and sends tracked events', async () => {
+    await OpenFeatureWeb.setContext({ targetingKey: 'tracked-in-browser' })
+    await OpenFeatureWeb.setProviderAndWait(
+      new HalyardWebProvider({ url: proxy.url, token: s.projectToken, storage: null }),
+    )
+    const client = OpenFeatureWeb.getClient()
+    const { flagMetadata } = client.getBooleanDetails('off', false)
+    const project = { flagSetId: String(s.projectId), contextId: 'tracked-in-browser' }
+    expect(flagMetadata).toEqual({ ...project, flagId: ids.off, version: 1, reasonCode: 'flag_disabled' })
+    const stages: string[] = []
+    const hook = {
+      before: () => void stages.push('before'),
+      after: () => void stages.push('after'),
+      error: () => void stages.push('error'),
+      finally: () => void stages.push('finally'),
+    }
+    client.getBooleanValue('off', false, { hooks: [hook] })
+    client.getStringValue('number', 'x', { hooks: [hook] })
+    expect(stages).toEqual(['before', 'after', 'finally', 'before', 'error', 'finally'])
+    client.track('$set', { value: 3 })
+    const persons = async () => (await s.get(`${s.project}/persons/?search=tracked-in-browser`)).body.count
+    await expect.poll(persons).toBe(1)
+  })
+
+  it('gets values again when the stream opens, because a change before that is announced by no event', async () => {
+    const sources: { onopen?: () => void; close(): void }[] = []
+    vi.stubGlobal(
+      'EventSource',
+      class {
+        constructor() {
+          sources.push(this)
+        }
+        close() {}
+      },
+    )
+    await OpenFeatureWeb.setContext(context)
+    const provider = new HalyardWebProvider({ url: proxy.url, token: s.projectToken, storage: null })
+    await OpenFeatureWeb.setProviderAndWait(provider)
+    vi.unstubAllGlobals()
+    const client = OpenFeatureWeb.getClient()
+    expect(client.getStringValue('text', 'x')).toBe('hello')
+    const groups = [{ properties: [] }]
+    await s.patch(`${flags}${ids.text}/`, { filters: { groups, payloads: { true: '"changed"' } } })
+    for (const source of sources) source.onopen?.()
+    await expect.poll(() => client.getStringValue('text', 'x')).toBe('changed')
+    await s.patch(`${flags}${ids.text}/`, { filters: { groups, payloads: { true: '"hello"' } } })
   })
 
   it('starts with the values of the last visit while the server is down, for the same context only', async () => {

@@ -8,6 +8,10 @@ export interface StreamProxy {
   readonly requested: string[]
   /** Holds event streams back, as a proxy does that buffers whole responses. */
   buffersStreams: boolean
+  /** Drops what event streams send. */
+  losesEvents: boolean
+  /** The number of dropped chunks. */
+  readonly lost: number
   /** Answers everything with 502, as while the server is down. */
   isDown: boolean
   /** Closes all open connections. */
@@ -17,6 +21,7 @@ export interface StreamProxy {
 
 export async function startStreamProxy(target: string): Promise<StreamProxy> {
   const requested: string[] = []
+  let lost = 0
   const server = createServer((incoming, outgoing) => {
     requested.push(`${incoming.method} ${incoming.url}`)
     if (proxy.isDown) {
@@ -31,7 +36,13 @@ export async function startStreamProxy(target: string): Promise<StreamProxy> {
         const isStream = response.headers['content-type']?.startsWith('text/event-stream')
         if (isStream && proxy.buffersStreams) return void response.resume()
         outgoing.writeHead(response.statusCode!, response.headers)
-        response.pipe(outgoing)
+        if (isStream) {
+          response.on('data', chunk => {
+            if (proxy.losesEvents) lost += 1
+            else outgoing.write(chunk)
+          })
+          response.on('end', () => outgoing.end())
+        } else response.pipe(outgoing)
         response.on('error', () => outgoing.destroy())
       },
     )
@@ -44,6 +55,10 @@ export async function startStreamProxy(target: string): Promise<StreamProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requested,
     buffersStreams: false,
+    losesEvents: false,
+    get lost() {
+      return lost
+    },
     isDown: false,
     cut: () => server.closeAllConnections(),
     async close() {

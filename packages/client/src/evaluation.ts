@@ -6,6 +6,8 @@ import {
   parsePayload,
   type ReasonCode,
   type Subject,
+  truncatedId,
+  withDeviceId,
 } from '@halyard/engine'
 
 /** The person, and the groups, that flags are evaluated for. */
@@ -111,15 +113,20 @@ export function overridesOf(context: EvaluationContext): string | undefined {
 export function subjectOf(context: EvaluationContext): Subject | undefined {
   const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = context ?? {}
   if (typeof distinctId !== 'string' && typeof distinctId !== 'number') return undefined
+  const device = idOf(deviceId)
+  const anonymous = idOf(anonDistinctId)
   return {
-    distinctId: String(distinctId),
-    personProperties: recordOf(personProperties),
+    distinctId: truncatedId(String(distinctId)),
+    personProperties: withDeviceId(recordOf(personProperties), device),
     groups: recordOf(groups) as Record<string, string | number>,
     groupProperties: recordOf(groupProperties) as Record<string, Record<string, unknown>>,
-    ...(typeof deviceId === 'string' && deviceId !== '' && { deviceId }),
-    ...(typeof anonDistinctId === 'string' && anonDistinctId !== '' && { anonDistinctId }),
+    ...(device !== undefined && { deviceId: device }),
+    ...(anonymous !== undefined && { anonDistinctId: anonymous }),
   }
 }
+
+const idOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? truncatedId(value) : undefined
 
 const recordOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}

@@ -103,7 +103,6 @@ export function needsStoredPerson(state: FlagState, key: string, subject: Subjec
   if (needed.staticCohorts.size > 0 || needed.continuityFlags.length > 0) return true
   const { personProperties = {}, groups = {}, groupProperties = {} } = subject
   for (const name of needed.personProperties) {
-    if (name === '$device_id' && subject.deviceId !== undefined) continue
     if (name !== 'distinct_id' && !Object.hasOwn(personProperties, name)) return true
   }
   for (const [type, names] of needed.groupProperties) {

@@ -149,6 +149,10 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       if (document === undefined) throw new SyntaxError('The stream sent a state without flags.')
       handlers.onDocument(document, id)
     } else if (event === 'change' && isRecord(value) && Array.isArray(value.flags) && Array.isArray(value.removed)) {
+      // Polling then gets everything: applied to other definitions, the change would hide that one is missing.
+      if (value.from !== undefined && value.from !== handlers.digest()) {
+        throw new SyntaxError('The stream sent a change of definitions that this client does not have.')
+      }
       handlers.onChange({ flags: value.flags, removed: value.removed }, id)
     }
   }

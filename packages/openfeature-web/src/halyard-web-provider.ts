@@ -211,15 +211,11 @@ export class HalyardWebProvider implements Provider {
     // A server that evaluated the first values may have used another address of Halyard than browsers do.
     const source = new EventSource(address.startsWith('/') ? this.#options.url.replace(/\/+$/, '') + address : address)
     this.#source = source
-    let wasOpen = false
     source.onmessage = ({ data }) => {
       if (isRefetch(data)) void this.#refresh()
     }
-    source.onopen = () => {
-      // What changed while the stream was closed is announced by no event.
-      if (wasOpen) void this.#refresh()
-      wasOpen = true
-    }
+    // What changed before the stream was open, the first time or again, is announced by no event.
+    source.onopen = () => void this.#refresh()
   }
 
   #resolve<T>(kind: Kind, key: string, fallback: T): ResolutionDetails<T> {
@@ -239,8 +235,17 @@ export class HalyardWebProvider implements Provider {
     return {
       value: value === undefined ? fallback : (value as T),
       reason: this.#isFromCache ? StandardResolutionReasons.CACHED : reasonOf(flag),
-      flagMetadata: metadataOf(flag),
+      flagMetadata: this.#metadataOf(flag),
       ...(flag.variant !== undefined && { variant: flag.variant }),
+    }
+  }
+
+  #metadataOf({ metadata }: OfrepFlag): FlagMetadata {
+    const { targetingKey } = this.#context
+    return {
+      ...this.#snapshot?.metadata,
+      ...(targetingKey !== undefined && { contextId: targetingKey }),
+      ...(isRecord(metadata) && (metadata as FlagMetadata)),
     }
   }
 }
@@ -279,10 +284,6 @@ function reasonOf({ reason = StandardResolutionReasons.UNKNOWN, metadata }: Ofre
   if (reason !== StandardResolutionReasons.UNKNOWN) return reason
   const code = metadata?.reasonCode
   return code === 'no_condition_match' || code === 'condition_match' ? StandardResolutionReasons.DEFAULT : reason
-}
-
-function metadataOf({ metadata }: OfrepFlag): FlagMetadata {
-  return isRecord(metadata) ? (metadata as FlagMetadata) : {}
 }
 
 function changedKeys(before: ReadonlyMap<string, OfrepFlag>, after: ReadonlyMap<string, OfrepFlag>): string[] {

@@ -15,6 +15,8 @@ export interface FlagSnapshot {
   readonly etag?: string
   /** Addresses of streams that announce changes. A path is one of the server that was asked, by whatever address a client knows it. */
   readonly streams: readonly string[]
+  /** Of all flags: `flagSetId` is the id of the project. */
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>
 }
 
 export interface OfrepRequest {
@@ -70,6 +72,7 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
   return {
     flags: body.flags as OfrepFlag[],
     streams: streamsIn(body.eventStreams),
+    ...(isRecord(body.metadata) && { metadata: body.metadata as NonNullable<FlagSnapshot['metadata']> }),
     ...(found !== null && { etag: found }),
   }
 }

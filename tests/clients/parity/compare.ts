@@ -85,7 +85,9 @@ export async function compareWithServer(
         const onServer = await resolved(provider, flag, context)
         compare('provider for servers', onServer.flag, flag)
         compare('its own metadata', onServer.added, { contextId: subject.distinctId, flagSetId: project.flagSetId })
-        compare('provider for browsers', (await resolved(web, flag, context)).flag, flag)
+        const inBrowser = await resolved(web, flag, context)
+        compare('provider for browsers', inBrowser.flag, flag)
+        if (!('errorCode' in flag)) compare('its own metadata', inBrowser.added, onServer.added)
       }
       await web.onClose()
     }

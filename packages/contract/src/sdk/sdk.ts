@@ -217,6 +217,10 @@ const OfrepFlags = Type.Object(
         examples: [[{ type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } }]],
       }),
     ),
+    metadata: Type.Object(
+      { flagSetId: Type.String({ description: 'Id of the project.', examples: ['1'] }) },
+      { description: 'Metadata of all flags, as OpenFeature names it.' },
+    ),
   },
   { title: 'OfrepFlags', description: 'Values of all flags for one context.' },
 )

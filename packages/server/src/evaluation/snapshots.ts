@@ -17,6 +17,8 @@ export interface Snapshots {
   isSecretKeyOf(served: ServedProject, hash: string): boolean
   /** Undefined when there is no such project; otherwise as `forToken`. */
   forProject(projectId: number): Promise<ServedProject | undefined>
+  /** The version in memory at this moment; undefined when the project is not loaded. */
+  current(projectId: number): ServedProject | undefined
   /** Keeps a cached project in memory until the returned function is called. */
   keep(projectId: number): () => void
   /** Called after a project in memory has changed; `after` is undefined when it was removed. */
@@ -244,6 +246,7 @@ export function createSnapshots({
     },
     isSecretKeyOf: (served, hash) => secretKeys.get(hash) === served.project.id,
     forProject: find,
+    current: projectId => entries.get(projectId)?.current,
     keep(projectId) {
       const entry = entries.get(projectId)
       if (entry) entry.keepers += 1

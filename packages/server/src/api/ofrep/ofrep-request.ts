@@ -1,3 +1,4 @@
+import { truncatedId } from '@halyard/engine'
 import type { Runtime } from '../../evaluation/request-runtime.ts'
 import type { EvaluationRequest, Properties } from '../../evaluation/subjects/evaluation-request.ts'
 import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
@@ -33,12 +34,12 @@ export function readOfrepRequest(body: unknown, runtime: Runtime): Asking {
   }
   return {
     token: undefined,
-    distinctId,
+    distinctId: truncatedId(distinctId),
     personProperties,
     groups: groupsOf(groups),
     groupProperties: (isObject(groupProperties) ? groupProperties : {}) as Readonly<Record<string, Properties>>,
-    anonDistinctId: textOf(personProperties.$anon_distinct_id),
-    deviceId: textOf(personProperties.$device_id),
+    anonDistinctId: idOf(personProperties.$anon_distinct_id),
+    deviceId: idOf(personProperties.$device_id),
     keys: undefined,
     contexts: [],
     runtime,
@@ -49,7 +50,8 @@ export function readOfrepRequest(body: unknown, runtime: Runtime): Asking {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+const idOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? truncatedId(value) : undefined
 
 function groupsOf(value: unknown): Readonly<Record<string, string | number>> {
   if (!isObject(value)) return {}

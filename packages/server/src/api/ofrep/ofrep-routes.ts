@@ -56,7 +56,7 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sd
       const flags = eligible.flatMap(index => serializeFlag(served, index, outcomes.outcomeIndex(index)) ?? [])
       const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
       const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
-      const json = JSON.stringify({ flags, eventStreams })
+      const json = JSON.stringify({ flags, eventStreams, metadata: { flagSetId: String(served.project.id) } })
       // The ETag of the results, not of the definitions: another context gives other results for the same definitions.
       const etag = `W/"${createHash('sha1').update(json).digest('base64url')}"`
       reply.headers({ etag, 'cache-control': 'private, no-cache' })

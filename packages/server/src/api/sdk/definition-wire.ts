@@ -23,10 +23,16 @@ export const digestOf = (text: string): string => createHash('sha1').update(text
 
 export function createFlagWire(): FlagWire {
   const known = new WeakMap<Flag, FlagPiece & { readonly isLeftToServer: boolean }>()
+  const serverOnly = new WeakMap<Flag, boolean>()
+  function isOnlyOnServer(flag: Flag): boolean {
+    const is = serverOnly.get(flag) ?? isServerOnly(flag.filters)
+    serverOnly.set(flag, is)
+    return is
+  }
   return {
     piece(served, flag) {
       // Cohorts and dependencies may change while the flag does not.
-      const isLeftToServer = isServerOnly(flag.filters) || served.snapshot.isLeftToServer(flag.key)
+      const isLeftToServer = isOnlyOnServer(flag) || served.snapshot.isLeftToServer(flag.key)
       const made = known.get(flag)
       if (made !== undefined && made.isLeftToServer === isLeftToServer) return made
       const dependencies = dependenciesIn(served)

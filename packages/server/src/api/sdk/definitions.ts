@@ -1,6 +1,7 @@
 import { usesCohorts } from '@halyard/engine'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Flag } from '../../features/flags/flag.ts'
+import type { Project } from '../../tenancy.ts'
 import { cohortToWire, createFlagWire, digestOf, isSentToSdks } from './definition-wire.ts'
 
 /** The serialized definitions for SDKs with local evaluation. */
@@ -25,7 +26,8 @@ export interface Definitions {
 interface Serialized {
   readonly pieces: ReadonlyMap<number, string>
   readonly withCohorts: Surroundings
-  readonly withoutCohorts: Surroundings
+  /** Serialized on first use. */
+  readonly withoutCohorts: () => Surroundings
 }
 
 interface Surroundings {
@@ -38,6 +40,8 @@ export function createDefinitions(): Definitions {
   const serialized = new WeakMap<ServedProject, Serialized>()
   const flagWire = createFlagWire()
   const cohortIds = new WeakMap<Flag, readonly number[]>()
+  /** The flags of the last version of a project, sorted. */
+  const sorted = new WeakMap<Project, readonly Flag[]>()
 
   /** Cached per flag: serializing filters is expensive, and usually one of many flags has changed. */
   function cohortsIn(flag: Flag): readonly number[] {
@@ -46,10 +50,25 @@ export function createDefinitions(): Definitions {
     return ids
   }
 
+  function cohortsUsedBy(flags: readonly Flag[]): Set<number> {
+    const used = new Set<number>()
+    for (const flag of flags) for (const id of cohortsIn(flag)) used.add(id)
+    return used
+  }
+
+  /** By key, so that equal flags give equal bytes. Only what has changed since the last version is not in order yet. */
+  function sortedFlags({ project, flags, live }: ServedProject): readonly Flag[] {
+    const unchanged = (sorted.get(project) ?? []).filter(flag => flags.get(flag.id) === flag)
+    const isKnown = new Set(unchanged)
+    const others = live.filter(flag => !isKnown.has(flag) && isSentToSdks(flag))
+    const all = [...unchanged, ...others].sort((a, b) => (a.key < b.key ? -1 : 1))
+    sorted.set(project, all)
+    return all
+  }
+
   /** After a change of one flag, everything else is assembled from cached parts. */
   function serialize(served: ServedProject): Serialized {
-    // Sorted by key, so that equal flags give equal bytes.
-    const flags = [...served.flags.values()].filter(isSentToSdks).sort((a, b) => (a.key < b.key ? -1 : 1))
+    const flags = sortedFlags(served)
     const pieces = flags.map(flag => flagWire.piece(served, flag))
     const digests = pieces.map(({ digest }) => digest).join('')
     const around = (cohorts: Readonly<Record<string, unknown>>): Surroundings => {
@@ -61,10 +80,11 @@ export function createDefinitions(): Definitions {
       })
       return { json, id: digestOf(digests + json) }
     }
+    let withoutCohorts: Surroundings | undefined
     return {
       pieces: new Map(flags.map(({ id }, index) => [id, pieces[index]!.json])),
-      withCohorts: around(Object.fromEntries(cohortsOf(served, new Set(flags.flatMap(cohortsIn))))),
-      withoutCohorts: around({}),
+      withCohorts: around(Object.fromEntries(cohortsOf(served, cohortsUsedBy(flags)))),
+      withoutCohorts: () => (withoutCohorts ??= around({})),
     }
   }
 
@@ -80,7 +100,7 @@ export function createDefinitions(): Definitions {
     surroundings: served => serializedOf(served).withCohorts.json,
     bodyOf(served, withCohorts) {
       const all = serializedOf(served)
-      const around = withCohorts ? all.withCohorts : all.withoutCohorts
+      const around = withCohorts ? all.withCohorts : all.withoutCohorts()
       const body = bodies.get(around) ?? {
         json: Buffer.from(`{"flags":[${[...all.pieces.values()].join(',')}],${around.json.slice(1)}`),
         etag: `W/"${around.id}"`,

@@ -7,6 +7,8 @@ import { createDefinitionFeed } from './definition-feed.ts'
 const project = (version: number, flagBytes: number) =>
   ({ project: { id: 1 }, version, flagBytes }) as unknown as ServedProject & { version: number; flagBytes: number }
 
+type Served = ReturnType<typeof project>
+
 const piece = (served: ServedProject) => {
   const { version, flagBytes } = served as ReturnType<typeof project>
   return `{"version":${version},"text":"${'x'.repeat(flagBytes)}"}`
@@ -40,5 +42,22 @@ describe('the updates that followers of definitions receive', () => {
     expect(openingFrom('v8')).toBe('event: change')
     expect(openingFrom('v7')).toBe('event: change')
     expect(openingFrom('v2')).toBe('event: state\n')
+  })
+
+  it('resume only when no change is missing in between', () => {
+    const feed = createDefinitionFeed(definitions)
+    const [v0, v1, v2, v3] = [0, 1, 2, 3].map(version => project(version, 100)) as [Served, Served, Served, Served]
+    const openingFrom = (served: Served, id: string) => feed.opening(served, id)?.subarray(0, 13).toString()
+    feed.change(v0, v1)
+    expect(openingFrom(v1, 'v0')).toBe('event: change')
+    expect(openingFrom(v2, 'v0')).toBe('event: state\n')
+    feed.change(v2, v3)
+    expect(openingFrom(v3, 'v0')).toBe('event: state\n')
+    expect(openingFrom(v3, 'v2')).toBe('event: change')
+  })
+
+  it('name the version that they apply to', () => {
+    const frame = createDefinitionFeed(definitions).change(project(1, 1), project(2, 1))!.toString()
+    expect(frame).toBe('event: change\nid: v2\ndata: {"from":"v1","flags":[{"version":2,"text":"x"}],"removed":[]}\n\n')
   })
 })

@@ -14,6 +14,7 @@ export interface DefinitionFeed {
 
 interface Step {
   readonly from: string
+  readonly to: string
   readonly frame: Frame
 }
 
@@ -41,9 +42,11 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
   function difference(before: ServedProject, after: ServedProject): Frame {
     if (definitions.surroundings(before) !== definitions.surroundings(after)) return whole(after)
     const [old, now] = [definitions.piecesOf(before), definitions.piecesOf(after)]
-    const changed = [...now].filter(([id, json]) => old.get(id) !== json).map(([, json]) => json)
+    const changed: string[] = []
+    for (const [id, json] of now) if (old.get(id) !== json) changed.push(json)
     const removed = [...old.keys()].filter(id => !now.has(id))
-    const data = `{"flags":[${changed.join(',')}],"removed":${JSON.stringify(removed)}}`
+    const from = JSON.stringify(idOf(before))
+    const data = `{"from":${from},"flags":[${changed.join(',')}],"removed":${JSON.stringify(removed)}}`
     return Buffer.from(frameOf({ event: 'change', id: idOf(after), data }))
   }
 
@@ -51,16 +54,19 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
     opening(served, lastSeen) {
       if (lastSeen === idOf(served)) return undefined
       const known = steps.get(served.project.id) ?? []
-      const start = lastSeen === undefined ? -1 : known.findLastIndex(step => step.from === lastSeen)
+      const leadHere = lastSeen !== undefined && known.at(-1)?.to === idOf(served)
+      const start = leadHere ? known.findLastIndex(step => step.from === lastSeen) : -1
       return start === -1 ? whole(served) : Buffer.concat(known.slice(start).map(step => step.frame))
     },
     change(before, after) {
-      const from = idOf(before)
-      if (from === idOf(after)) return undefined
+      const [from, to] = [idOf(before), idOf(after)]
+      if (from === to) return undefined
       const frame = difference(before, after)
       const known = steps.get(after.project.id) ?? []
-      known.push({ from, frame })
-      steps.set(after.project.id, lastSteps(known))
+      // While a project has no followers, its changes are not retained.
+      const leading = known.at(-1)?.to === from ? known : []
+      leading.push({ from, to, frame })
+      steps.set(after.project.id, lastSteps(leading))
       return frame
     },
     forget(projectId) {

@@ -25,7 +25,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
         ? await access.toDefinitions(key, token)
         : await access.toDefinitionsOf(key, Number(project_id))
     const headers = { [projectTokenHeader]: served.project.apiToken }
-    return take(request, reply, headers, options => streams.followDefinitions(served, reply.raw, options))
+    return take(request, reply, headers, options => streams.followDefinitions(served.project.id, reply.raw, options))
   })
 
   // EventSource cannot send headers. The URL carries the public token, which suffices here.
@@ -35,7 +35,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
       throw new Problem('unauthenticated', 'Only a public project token can be sent in the URL.')
     }
     const served = await access.toEvaluation(token ?? credentialOf(request.headers))
-    return take(request, reply, {}, options => streams.followEvaluations(served, reply.raw, options))
+    return take(request, reply, {}, options => streams.followEvaluations(served.project.id, reply.raw, options))
   })
 
   app.addHook('preClose', async () => streams.close())

@@ -1,10 +1,12 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import Fastify from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../../http/routes/event-streams.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../testing/event-source.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { serveStreams } from './stream-routes.ts'
 
 onEachDatabase('streams', dialect => {
   let s: Scenario
@@ -74,6 +76,30 @@ onEachDatabase('streams', dialect => {
     expect(await stream.next()).toMatchObject({ event: 'state', data: { property_matching_version: 1 } })
   })
 
+  it('misses no change that commits while a stream is being opened', async () => {
+    const { body: flag } = await s.post(flags, { key: `opened-${dialect}` })
+    const { access, streams } = s.halyard.serving
+    const app = Fastify()
+    serveStreams(app, {
+      streams: { ...streams, close() {} },
+      access: {
+        ...access,
+        async toDefinitionsOf(key, projectId) {
+          const served = await access.toDefinitionsOf(key, projectId)
+          await s.patch(`${flags}${flag.id}/`, { name: 'changed meanwhile' })
+          return served
+        },
+      },
+    })
+    const stream = await openStream(`${await app.listen({ host: '127.0.0.1', port: 0 })}${flags}stream`, {
+      authorization: `Bearer ${s.key}`,
+    })
+    opened.push(stream)
+    expect((await stream.next())?.data.flags).toContainEqual(expect.objectContaining({ name: 'changed meanwhile' }))
+    stream.close()
+    await app.close()
+  })
+
   it('accepts the credentials that definitions accept', async () => {
     const status = async (key: string, path = `${flags}stream`) =>
       (await follow({ authorization: `Bearer ${key}` }, path)).status
@@ -117,11 +143,13 @@ onEachDatabase('streams', dialect => {
 
 describe('open streams', () => {
   let server: Server
+  let promptSocket: Socket | undefined
   const streams = createEventStreams({ streamsPerProjectMax: 2, unreadBytesMax: 64 * 1024, heartbeatMilliseconds: 20 })
   beforeAll(async () => {
     server = createServer((request, response) => {
       try {
-        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, undefined)
+        streams.open(request.url === '/topic' ? 1 : 2, request.url!, response, {}, undefined)
+        if (request.url === '/prompt') promptSocket = request.socket
       } catch {
         response.writeHead(429).end()
       }
@@ -135,6 +163,13 @@ describe('open streams', () => {
   })
   const connect = (path: string): Promise<IncomingMessage> =>
     new Promise(resolve => get({ port: (server.address() as AddressInfo).port, path, agent: false }, resolve))
+
+  it('send an event before the rest of the tick runs', async () => {
+    const reader = await connect('/prompt')
+    streams.send('/prompt', Buffer.from('data: {}\n\n'))
+    expect(promptSocket?.writableCorked).toBe(0)
+    reader.destroy()
+  })
 
   it('are bounded, and send heartbeats', async () => {
     const [a, , c] = [await connect('/topic'), await connect('/topic'), await connect('/topic')]

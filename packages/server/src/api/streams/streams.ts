@@ -2,15 +2,16 @@ import type { ServerResponse } from 'node:http'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { createEventStreams, type EventStreamLimits, type Frame, frameOf } from '../../http/routes/event-streams.ts'
+import { Problem } from '../../problem.ts'
 import type { Definitions } from '../sdk/definitions.ts'
 import { createDefinitionFeed } from './definition-feed.ts'
 
 /** Pushes changes to followers within milliseconds of the commit. */
 export interface Streams {
-  /** A project's definitions: everything, then each change. Raises `throttled`. */
-  followDefinitions(served: ServedProject, response: ServerResponse, options: FollowOptions): void
-  /** OFREP's event that evaluations may have changed. Raises `throttled`. */
-  followEvaluations(served: ServedProject, response: ServerResponse, options: FollowOptions): void
+  /** A project's definitions: everything, then each change. Raises `throttled`, `unavailable`. */
+  followDefinitions(projectId: number, response: ServerResponse, options: FollowOptions): void
+  /** OFREP's event that evaluations may have changed. Raises the same. */
+  followEvaluations(projectId: number, response: ServerResponse, options: FollowOptions): void
   readonly size: number
   close(): void
 }
@@ -46,9 +47,12 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
     projectId: number,
     response: ServerResponse,
     options: FollowOptions,
-    first: Frame | undefined,
+    openingOf: (served: ServedProject) => Frame | undefined,
   ): void {
-    streams.open(projectId, topic, response, options.headers, first)
+    // Read in the same tick: a version from before could lack a change that was already sent to all streams.
+    const served = snapshots.current(projectId)
+    if (!served) throw new Problem('unavailable', 'The project was unloaded. Try again.', { retryAfterSeconds: 1 })
+    streams.open(projectId, topic, response, options.headers, openingOf(served))
     const letGo = snapshots.keep(projectId)
     response.on('close', () => {
       letGo()
@@ -65,14 +69,12 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
   })
 
   return {
-    followDefinitions(served, response, options) {
-      const { id } = served.project
-      follow(definitionsTopic(id), id, response, options, feed.opening(served, options.lastSeen))
+    followDefinitions(id, response, options) {
+      follow(definitionsTopic(id), id, response, options, served => feed.opening(served, options.lastSeen))
     },
-    followEvaluations(served, response, options) {
-      const { id } = served.project
-      const isBehind = options.lastSeen !== undefined && options.lastSeen !== idOf(served)
-      follow(evaluationsTopic(id), id, response, options, isBehind ? refetch(served) : undefined)
+    followEvaluations(id, response, options) {
+      const isBehind = (served: ServedProject) => options.lastSeen !== undefined && options.lastSeen !== idOf(served)
+      follow(evaluationsTopic(id), id, response, options, served => (isBehind(served) ? refetch(served) : undefined))
     },
     get size() {
       return streams.size

@@ -1,3 +1,4 @@
+import { truncatedId, withDeviceId } from '@halyard/engine'
 import { type Headers, type Runtime, runtimeOf } from '../request-runtime.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
@@ -20,22 +21,21 @@ export interface EvaluationRequest {
   readonly isWithoutFlags: boolean
 }
 
-/** Longer ids are truncated, as in PostHog. */
-const distinctIdCharactersMax = 200
 const nothing: Record<string, never> = Object.freeze({})
 
 /** Lenient where SDKs differ: a field of the wrong type counts as absent. */
 export function readEvaluationRequest(body: unknown, headers: Headers): EvaluationRequest {
   const sent = propertiesOf(body)
-  const personProperties = propertiesOf(sent.person_properties ?? sent.$properties)
+  const given = propertiesOf(sent.person_properties ?? sent.$properties)
+  const deviceId = filledIdOf(sent.$device_id ?? sent.device_id ?? given.$device_id)
   return {
     token: textOf(sent.token ?? sent.api_key ?? sent.$token),
     distinctId: idOf(sent.distinct_id ?? sent.$distinct_id),
-    personProperties,
+    personProperties: withDeviceId(given, deviceId),
     groups: groupsOf(sent.groups ?? sent.$groups),
     groupProperties: propertiesOf(sent.group_properties) as Readonly<Record<string, Properties>>,
     anonDistinctId: filledIdOf(sent.$anon_distinct_id),
-    deviceId: filledIdOf(sent.$device_id ?? sent.device_id ?? personProperties.$device_id),
+    deviceId,
     keys: textsOf(sent.flag_keys_to_evaluate ?? sent.flag_keys),
     contexts: textsOf(sent.evaluation_contexts ?? sent.evaluation_environments) ?? [],
     runtime: runtimeOf(sent.evaluation_runtime, headers),
@@ -51,8 +51,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 function idOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
-  if (typeof value !== 'string') return undefined
-  return value.length <= distinctIdCharactersMax ? value : [...value].slice(0, distinctIdCharactersMax).join('')
+  return typeof value === 'string' ? truncatedId(value) : undefined
 }
 
 const filledIdOf = (value: unknown): string | undefined => idOf(value) || undefined

@@ -78,8 +78,13 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
 
   function write(response: ServerResponse, frame: Frame): void {
     // A first frame may be larger than what may lie unread; what counts is that nothing is piled on top of it.
-    if (response.writableLength > unreadBytesMax) response.destroy()
-    else response.write(frame)
+    if (response.writableLength > unreadBytesMax) {
+      response.destroy()
+      return
+    }
+    response.write(frame)
+    // Node would wait for the end of the tick, which sends the response of the write that caused this first.
+    response.socket?.uncork()
   }
 
   function leave(projectId: number, topic: string, response: ServerResponse): void {
