@@ -10,8 +10,8 @@ ensureBuilt()
 const { build } = await import('esbuild')
 const bench = join(root, 'bench')
 await build({
-  entryPoints: ['main', 'load-generator', 'baseline-server', 'engine-process', 'flagd-server'].map(name =>
-    join(bench, `${name}.ts`),
+  entryPoints: ['main', 'load-generator', 'baseline-server', 'engine-process', 'flagd-server', 'push-server'].map(
+    name => join(bench, `${name}.ts`),
   ),
   outdir: join(bench, '.cache'),
   outExtension: { '.js': '.mjs' },

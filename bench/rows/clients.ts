@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createClient } from '@halyard/client'
 import { ownerKey } from '../../tests/faults/server-process.ts'
 import type { Installations } from '../installation.ts'
+import { startServing } from '../load.ts'
 import { type Figure, median, quantile } from '../measure.ts'
 import { startFlagdClient } from '../peers/flagd-provider.ts'
 import { startUnleashClient } from '../peers/unleash-polling.ts'
@@ -19,6 +23,10 @@ export interface FollowingClient {
 
 /** Polling takes seconds for each change. */
 const polledChangesMax = 20
+/** The third of 200 is too few for a p99. */
+const pushedChangesFactor = 5
+/** In the first changes, processes that have just started collect garbage and compile. */
+const warmUpChanges = 50
 
 /** Delay until the evaluation in a process that follows the definitions returns the value of a change. */
 export const clients: Row = async ({ size, installations, peers, log }) => {
@@ -35,7 +43,7 @@ export const clients: Row = async ({ size, installations, peers, log }) => {
       if (peers.areEnabled) log(`  ${name}: not installed`)
       return
     }
-    const delays = await delaysOf(client, changes)
+    const delays = await delaysOf(client, changes, Math.min(changes, warmUpChanges))
     await client.stop()
     figures.push({
       measure: `change is visible in ${name}, p99 after the request`,
@@ -45,7 +53,9 @@ export const clients: Row = async ({ size, installations, peers, log }) => {
       note: `p50 ${median(delays).toFixed(1)} ms, ${changes} changes`,
     })
   }
-  await enter('@halyard/client, including the commit', () => startHalyardClient(installations), size.changes, 20)
+  const pushed = size.changes * pushedChangesFactor
+  await enter('a bare push: write, sync, send', startBarePush, pushed)
+  await enter('@halyard/client, including the commit', () => startHalyardClient(installations), pushed, 20)
   await enter('flagd-provider in process, pushed without a commit', () => startFlagdClient(peers), size.changes)
   await enter(
     'unleash-client, polling every second',
@@ -55,7 +65,7 @@ export const clients: Row = async ({ size, installations, peers, log }) => {
   return figures
 }
 
-async function delaysOf(client: FollowingClient, changes: number): Promise<number[]> {
+async function delaysOf(client: FollowingClient, changes: number, warmUp: number): Promise<number[]> {
   const delays: number[] = []
   let wanted: { readonly value: string; readonly resolve: (at: number) => void } | undefined
   const check = async () => {
@@ -63,8 +73,7 @@ async function delaysOf(client: FollowingClient, changes: number): Promise<numbe
     if (resolve !== undefined && (await client.value()) === value) resolve(performance.now())
   }
   client.onDefinitions(() => void check())
-  // The first changes are a warm-up.
-  for (let change = -3; change < changes; change++) {
+  for (let change = -warmUp; change < changes; change++) {
     const value = `marker-${change}`
     const seen = new Promise<number>(resolve => {
       wanted = { value, resolve }
@@ -94,6 +103,37 @@ async function startHalyardClient(installations: Installations): Promise<Followi
     async stop() {
       await client.close()
       await server.stop()
+    },
+  }
+}
+
+/** What any server needs on this machine: a request, a synced write and an event. */
+async function startBarePush(): Promise<FollowingClient> {
+  const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
+  const server = await startServing('push-server', [join(folder, 'file')])
+  const url = `http://127.0.0.1:${server.port}/`
+  const following = new AbortController()
+  const { body } = await fetch(url, { signal: following.signal })
+  let last = ''
+  const listeners: (() => void)[] = []
+  const read = async () => {
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      last = /^data: (.*)$/m.exec(chunk)?.[1] ?? last
+      for (const listener of listeners) listener()
+    }
+  }
+  // Ends when it is stopped.
+  read().catch(() => {})
+  return {
+    async change(value) {
+      await (await fetch(url, { method: 'PATCH', body: value })).arrayBuffer()
+    },
+    value: () => last,
+    onDefinitions: listener => void listeners.push(listener),
+    async stop() {
+      following.abort()
+      await server.stop()
+      rmSync(folder, { recursive: true })
     },
   }
 }
