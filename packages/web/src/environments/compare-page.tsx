@@ -73,6 +73,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
           <TextInput
             aria-label={t.environments.search}
             placeholder={t.environments.search}
+            w={{ base: '100%', xs: 'auto' }}
             leftSection={<SearchIcon size={16} />}
             value={text}
             onChange={event => {

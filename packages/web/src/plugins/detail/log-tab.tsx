@@ -53,6 +53,7 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
         <TextInput
           aria-label={t.plugins.searchLog}
           placeholder={t.plugins.searchLog}
+          w={{ base: '100%', xs: 'auto' }}
           leftSection={<SearchIcon size={16} />}
           value={text}
           onChange={event => {
