@@ -51,6 +51,7 @@ export function ExplainPage() {
             <TextInput
               key={type}
               label={type}
+              w={{ base: '100%', xs: 'auto' }}
               value={groupKeys[type] ?? ''}
               onChange={event => {
                 const { value } = event.currentTarget
