@@ -50,8 +50,10 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, n
   }
 
   function resultOf(found: Overridden, { keys }: EvaluationRequest, evaluation: Evaluation): SdkResult {
-    if (found.overrides !== 'applied') counts.add(evaluation.eligible.length)
-    return { ...found, evaluation, hasKeys: keys !== undefined }
+    const { served, overrides: status } = found
+    if (status !== 'applied') counts.add(evaluation.eligible.length)
+    // Spreading an object takes 5 % of an evaluation.
+    return { served, overrides: status, evaluation, hasKeys: keys !== undefined }
   }
 
   const envelopeOf: SdkEvaluation['envelopeOf'] = ({ config }, { evaluation, hasKeys, served }, requestId) => ({
