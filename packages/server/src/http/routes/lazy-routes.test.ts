@@ -69,9 +69,15 @@ describe('lazy routes', () => {
     expect(steps).toEqual(['body undefined'])
   })
 
-  it('that cannot be loaded are unavailable', async () => {
-    const app = createApp(() => Promise.reject(new Error('Cannot find module')))
+  it('that cannot be loaded are unavailable until they can', async () => {
+    let isLoadable = false
+    const app = createApp(async routes => {
+      if (!isLoadable) throw new Error('Cannot find module')
+      routes.route({ method: 'GET', url: '/api/things', handler })
+    })
     const { message } = (await app.inject('/api/things')).json()
     expect(message).toBe('A part of the program cannot be loaded. Restart the server.')
+    isLoadable = true
+    expect((await app.inject('/api/things')).statusCode).toBe(200)
   })
 })

@@ -27,6 +27,8 @@ export function serveLazily(
   let registered: Promise<void> | undefined
   const load = () => {
     registered ??= register(table as unknown as RouteRegistry).catch(cause => {
+      // Too many open files, for example, pass.
+      registered = undefined
       throw new Problem('unavailable', 'A part of the program cannot be loaded. Restart the server.', { cause })
     })
     return registered
