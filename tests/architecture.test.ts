@@ -113,6 +113,8 @@ describe('imports', () => {
   it('only the CLI imports the composition root', () => {
     const others = production.filter(file => !/^server\/(cli\/|main\.ts$)/.test(file.name))
     expect(offences(others, (_, target) => /^server\/(app|edge-main|main|dev\/dev-main)\.ts$/.test(target))).toEqual([])
+    const rest = production.filter(file => file.name !== 'server/app.ts')
+    expect(offences(rest, (_, target) => target === 'server/api-routes.ts')).toEqual([])
   })
 
   it('production code imports no test code', () => {

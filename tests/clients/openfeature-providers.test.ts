@@ -123,13 +123,7 @@ describe('the provider for servers', () => {
     await expect.poll(() => changed).toContain('on')
     await s.patch(`${flags}${ids.on}/`, { active: true })
     await expect.poll(() => client.getBooleanValue('on', false, context)).toBe(true)
-    const stages: string[] = []
-    const hook = {
-      before: () => void stages.push('before'),
-      after: () => void stages.push('after'),
-      error: () => void stages.push('error'),
-      finally: () => void stages.push('finally'),
-    }
+    const { stages, hook } = recordingHook()
     await client.getBooleanValue('on', false, context, { hooks: [hook] })
     await client.getStringValue('on', 'x', context, { hooks: [hook] })
     expect(stages).toEqual(['before', 'after', 'finally', 'before', 'error', 'finally'])
@@ -189,13 +183,7 @@ describe('the provider for browsers', () => {
     const { flagMetadata } = client.getBooleanDetails('off', false)
     const project = { flagSetId: String(s.projectId), contextId: 'tracked-in-browser' }
     expect(flagMetadata).toEqual({ ...project, flagId: ids.off, version: 1, reasonCode: 'flag_disabled' })
-    const stages: string[] = []
-    const hook = {
-      before: () => void stages.push('before'),
-      after: () => void stages.push('after'),
-      error: () => void stages.push('error'),
-      finally: () => void stages.push('finally'),
-    }
+    const { stages, hook } = recordingHook()
     client.getBooleanValue('off', false, { hooks: [hook] })
     client.getStringValue('number', 'x', { hooks: [hook] })
     expect(stages).toEqual(['before', 'after', 'finally', 'before', 'error', 'finally'])
@@ -260,3 +248,15 @@ describe('the provider for browsers', () => {
     })
   })
 })
+
+/** A hook that records the stages in which it is called. */
+function recordingHook() {
+  const stages: string[] = []
+  const hook = {
+    before: () => void stages.push('before'),
+    after: () => void stages.push('after'),
+    error: () => void stages.push('error'),
+    finally: () => void stages.push('finally'),
+  }
+  return { stages, hook }
+}

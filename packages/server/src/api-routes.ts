@@ -92,7 +92,7 @@ export interface ApiDeps extends ApiServices {
   readonly onShadowCompared: ReturnType<typeof createShadowMetrics>
 }
 
-/** The routes of the contract, which need a key. */
+/** The routes of the contract, except for those of SDKs. */
 export function serveApi(
   routes: RouteRegistry,
   {
