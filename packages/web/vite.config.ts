@@ -23,6 +23,7 @@ const chunkGroups = [
   { name: 'start', test: (id: string) => isOfStart(id) || isContract(id), priority: 6 },
   { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
   { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 4 },
+  { name: 'menus', test: await isNeededBy('src/ui/layout/menu-at.tsx'), priority: 3 },
   { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 3 },
   { name: 'review', test: await isNeededBy('src/flags/review/toggle-dialog.tsx'), priority: 2 },
   {

@@ -1,4 +1,4 @@
-import { Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
@@ -46,31 +46,35 @@ export function ProjectSwitcher() {
           </UnstyledButton>
         }
       >
-        {organizations.map(({ id, name }) => (
-          <div key={id}>
-            <Menu.Label>{name}</Menu.Label>
-            {projects
-              .filter(each => each.organization === id)
-              .map(each => (
-                <Menu.Item
-                  key={each.id}
-                  onClick={() => open(each)}
-                  rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
-                >
-                  {each.name}
-                </Menu.Item>
-              ))}
-          </div>
-        ))}
-        <Menu.Divider />
-        {canCreate && (
-          <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
-            {t.shell.newProject}
-          </Menu.Item>
+        {Menu => (
+          <>
+            {organizations.map(({ id, name }) => (
+              <div key={id}>
+                <Menu.Label>{name}</Menu.Label>
+                {projects
+                  .filter(each => each.organization === id)
+                  .map(each => (
+                    <Menu.Item
+                      key={each.id}
+                      onClick={() => open(each)}
+                      rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
+                    >
+                      {each.name}
+                    </Menu.Item>
+                  ))}
+              </div>
+            ))}
+            <Menu.Divider />
+            {canCreate && (
+              <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
+                {t.shell.newProject}
+              </Menu.Item>
+            )}
+            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
+              {t.shell.newOrganization}
+            </Menu.Item>
+          </>
         )}
-        <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
-          {t.shell.newOrganization}
-        </Menu.Item>
       </LateMenu>
       <Suspense fallback={null}>
         {making && (

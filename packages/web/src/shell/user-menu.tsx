@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
+import { Avatar, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { markStayingSignedIn } from '../api/resume-session.ts'
@@ -50,37 +50,45 @@ export function UserMenu() {
           </UnstyledButton>
         }
       >
-        <Menu.Label>{me?.email}</Menu.Label>
-        <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
-          {t.shell.account}
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
-          {t.shell.documentation}
-        </Menu.Item>
-        <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
-          {t.shell.apiDocs}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>{t.shell.colorScheme}</Menu.Label>
-        {schemes.map(([scheme, label]) => (
-          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
-            {label}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Label>{t.shell.language}</Menu.Label>
-        {(Object.keys(languageNames) as Language[]).map(each => (
-          <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
-            {languageNames[each]}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item
-          leftSection={<LeaveIcon size={16} />}
-          onClick={() => (drafts.isEmpty() ? signOut() : setIsAsking(true))}
-        >
-          {t.signIn.signOut}
-        </Menu.Item>
+        {Menu => (
+          <>
+            <Menu.Label>{me?.email}</Menu.Label>
+            <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
+              {t.shell.account}
+            </Menu.Item>
+            <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
+              {t.shell.documentation}
+            </Menu.Item>
+            <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
+              {t.shell.apiDocs}
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Label>{t.shell.colorScheme}</Menu.Label>
+            {schemes.map(([scheme, label]) => (
+              <Menu.Item
+                key={scheme}
+                onClick={() => setColorScheme(scheme)}
+                rightSection={mark(colorScheme === scheme)}
+              >
+                {label}
+              </Menu.Item>
+            ))}
+            <Menu.Divider />
+            <Menu.Label>{t.shell.language}</Menu.Label>
+            {(Object.keys(languageNames) as Language[]).map(each => (
+              <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
+                {languageNames[each]}
+              </Menu.Item>
+            ))}
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<LeaveIcon size={16} />}
+              onClick={() => (drafts.isEmpty() ? signOut() : setIsAsking(true))}
+            >
+              {t.signIn.signOut}
+            </Menu.Item>
+          </>
+        )}
       </LateMenu>
       <Suspense fallback={null}>
         {isAsking && (

@@ -1,31 +1,34 @@
-import { Menu, type MenuProps } from '@mantine/core'
+import type { Menu, MenuProps } from '@mantine/core'
 import {
   cloneElement,
   type HTMLAttributes,
+  lazy,
   type ReactElement,
   type ReactNode,
   type Ref,
-  type RefObject,
+  Suspense,
   useDeferredValue,
   useId,
-  useLayoutEffect,
   useRef,
   useState,
 } from 'react'
+
+const MenuAt = lazy(async () => ({ default: (await import('./menu-at.tsx')).MenuAt }))
 
 interface Props extends Pick<MenuProps, 'width' | 'position' | 'closeOnItemClick'> {
   target: ReactElement<HTMLAttributes<HTMLElement> & { ref?: Ref<HTMLButtonElement> }>
   /** The height beyond which it scrolls. */
   maxHeight?: string
-  children: ReactNode
+  /** The items, made of the parts of `Menu`. */
+  children: (parts: typeof Menu) => ReactNode
 }
 
-/** A button with a menu. The menu is rendered after the page around it: the first paint does not wait for what is closed. */
-export function LateMenu({ target, maxHeight, children, ...menu }: Props) {
+/** A button with a menu. The menu is loaded and rendered after the page around it, which does not wait for what is closed. */
+export function LateMenu({ target, children, ...menu }: Props) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setIsOpen] = useState(false)
-  const isRendered = useDeferredValue(true, false)
+  const isPainted = useDeferredValue(true, false)
   return (
     <>
       {cloneElement(target, {
@@ -36,28 +39,11 @@ export function LateMenu({ target, maxHeight, children, ...menu }: Props) {
         'aria-controls': isOpen ? `${id}-dropdown` : undefined,
         onClick: () => setIsOpen(!isOpen),
       })}
-      {isRendered && (
-        <Menu {...menu} id={id} opened={isOpen} onChange={setIsOpen}>
-          <Menu.Target>
-            <ElementOf element={button} />
-          </Menu.Target>
-          <Menu.Dropdown {...(maxHeight !== undefined && { mah: maxHeight, style: { overflowY: 'auto' } })}>
-            {children}
-          </Menu.Dropdown>
-        </Menu>
-      )}
+      <Suspense fallback={null}>
+        {isPainted && (
+          <MenuAt {...menu} id={id} element={button} isOpen={isOpen} onChange={setIsOpen} items={children} />
+        )}
+      </Suspense>
     </>
   )
-}
-
-/** Places the menu at an element that exists already. */
-function ElementOf({
-  element,
-  ref,
-}: {
-  element: RefObject<HTMLElement | null>
-  ref?: (node: HTMLElement | null) => void
-}) {
-  useLayoutEffect(() => ref?.(element.current), [ref, element])
-  return null
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu, NativeSelect, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { RefObject } from 'react'
 import { useMessages } from '../../../i18n/language.tsx'
@@ -188,20 +188,24 @@ function ColumnMenu({ shownColumns, onColumns }: Pick<Props, 'shownColumns' | 'o
         </ActionIcon>
       }
     >
-      {columnNames.map(name => {
-        const isShown = shownColumns.includes(name)
-        return (
-          <Menu.CheckboxItem
-            key={name}
-            checked={isShown}
-            onChange={() =>
-              onColumns(columnNames.filter(each => (each === name ? !isShown : shownColumns.includes(each))))
-            }
-          >
-            {columnLabel(t, name)}
-          </Menu.CheckboxItem>
-        )
-      })}
+      {Menu => (
+        <>
+          {columnNames.map(name => {
+            const isShown = shownColumns.includes(name)
+            return (
+              <Menu.CheckboxItem
+                key={name}
+                checked={isShown}
+                onChange={() =>
+                  onColumns(columnNames.filter(each => (each === name ? !isShown : shownColumns.includes(each))))
+                }
+              >
+                {columnLabel(t, name)}
+              </Menu.CheckboxItem>
+            )
+          })}
+        </>
+      )}
     </LateMenu>
   )
 }

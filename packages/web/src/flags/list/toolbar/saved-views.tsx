@@ -1,5 +1,5 @@
 import { routes, type SavedView, savedViewNameCharactersMax } from '@halyard/contract'
-import { ActionIcon, Button, Checkbox, Group, Menu, Stack } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -55,27 +55,31 @@ export function SavedViews({ projectId, search, onOpen }: Props) {
           </ActionIcon>
         }
       >
-        {(views.data ?? []).map(view => (
-          <Group key={view.id} gap={0} wrap="nowrap">
-            <Menu.Item
-              flex={1}
-              onClick={() => onOpen(readViewQuery(view.query))}
-              {...(view.is_shared && { rightSection: <small>{t.views.shared}</small> })}
-            >
-              {view.name}
+        {Menu => (
+          <>
+            {(views.data ?? []).map(view => (
+              <Group key={view.id} gap={0} wrap="nowrap">
+                <Menu.Item
+                  flex={1}
+                  onClick={() => onOpen(readViewQuery(view.query))}
+                  {...(view.is_shared && { rightSection: <small>{t.views.shared}</small> })}
+                >
+                  {view.name}
+                </Menu.Item>
+                {view.is_own && (
+                  <Menu.Item w="auto" aria-label={t.views.remove(view.name)} onClick={() => remove(view)}>
+                    <TrashIcon size={16} />
+                  </Menu.Item>
+                )}
+              </Group>
+            ))}
+            {(views.data ?? []).length === 0 && <Menu.Label>{t.views.none}</Menu.Label>}
+            <Menu.Divider />
+            <Menu.Item disabled={query === ''} onClick={saving.open}>
+              {t.views.save}
             </Menu.Item>
-            {view.is_own && (
-              <Menu.Item w="auto" aria-label={t.views.remove(view.name)} onClick={() => remove(view)}>
-                <TrashIcon size={16} />
-              </Menu.Item>
-            )}
-          </Group>
-        ))}
-        {(views.data ?? []).length === 0 && <Menu.Label>{t.views.none}</Menu.Label>}
-        <Menu.Divider />
-        <Menu.Item disabled={query === ''} onClick={saving.open}>
-          {t.views.save}
-        </Menu.Item>
+          </>
+        )}
       </LateMenu>
       {isSaving && (
         <Dialog title={t.views.save} onClose={saving.close}>
