@@ -16,13 +16,15 @@ const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
  */
 const isOfFirst = await isNeededBy('src/main.ts')
 const isOfStart = await isNeededBy('src/app/start.tsx')
+const isOfList = await isNeededBy('src/flags/list/flags-page.tsx')
 const isContract = (id: string): boolean =>
   id.endsWith('halyard-contract') || id === at('../contract/src/api-client.ts')
 const chunkGroups = [
   { name: 'first', test: (id: string) => isOfFirst(id) || /vite\/preload-helper/.test(id), priority: 7 },
   { name: 'start', test: (id: string) => isOfStart(id) || isContract(id), priority: 6 },
   { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
-  { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 4 },
+  // A part of a dialog imports one function of Floating UI, and so all of its files; menus are loaded later.
+  { name: 'list', test: (id: string) => isOfList(id) || id.includes('@floating-ui'), priority: 4 },
   { name: 'menus', test: await isNeededBy('src/ui/layout/menu-at.tsx'), priority: 3 },
   { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 3 },
   { name: 'review', test: await isNeededBy('src/flags/review/toggle-dialog.tsx'), priority: 2 },

@@ -7,13 +7,16 @@ import {
   type ReactNode,
   type Ref,
   Suspense,
-  useDeferredValue,
+  useEffect,
   useId,
   useRef,
   useState,
 } from 'react'
 
 const MenuAt = lazy(async () => ({ default: (await import('./menu-at.tsx')).MenuAt }))
+
+/** Long enough for the first paint. A menu that is opened earlier is loaded at once. */
+const idleMilliseconds = 500
 
 interface Props extends Pick<MenuProps, 'width' | 'position' | 'closeOnItemClick'> {
   target: ReactElement<HTMLAttributes<HTMLElement> & { ref?: Ref<HTMLButtonElement> }>
@@ -28,7 +31,11 @@ export function LateMenu({ target, children, ...menu }: Props) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setIsOpen] = useState(false)
-  const isPainted = useDeferredValue(true, false)
+  const [isIdle, setIsIdle] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(setIsIdle, idleMilliseconds, true)
+    return () => clearTimeout(timer)
+  }, [])
   return (
     <>
       {cloneElement(target, {
@@ -40,7 +47,7 @@ export function LateMenu({ target, children, ...menu }: Props) {
         onClick: () => setIsOpen(!isOpen),
       })}
       <Suspense fallback={null}>
-        {isPainted && (
+        {(isIdle || isOpen) && (
           <MenuAt {...menu} id={id} element={button} isOpen={isOpen} onChange={setIsOpen} items={children} />
         )}
       </Suspense>
