@@ -1,3 +1,5 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { ownerKey } from '../../tests/faults/server-process.ts'
 import { countLoaded } from '../../tests/web/count-loaded.ts'
@@ -18,17 +20,24 @@ export const browser: Row = async ({ size, installations }) => {
   const chromium = await launch()
   const flags = `${server.url}/project/${projectId}/flags`
   const rounds: Visit[] = []
+  const staticRounds: Visit[] = []
+  const staticPage = await serveStaticPage()
   try {
     // The first visit warms the browser and the server.
     for (let round = -1; round < size.rounds; round++) {
-      const list = await visit(chromium, flags, '[role=row] a[href*="/flags/"]')
-      if (round >= 0) rounds.push(list)
+      const list = await visit(chromium, flags, row)
+      const bare = await visit(chromium, staticPage.url, row)
+      if (round >= 0) {
+        rounds.push(list)
+        staticRounds.push(bare)
+      }
     }
     const list = rounds.at(-1)!
     const flag = await visit(chromium, `${flags}/${results[0]!.id}`, '[role=tabpanel] h2')
     const signIn = await visit(chromium, `${server.url}/login`, 'input[type=password]', { isSignedIn: false })
     const name = `list of ${size.listedFlags.toLocaleString('en')} flags`
     const firstRows = rounds.map(({ shownAfter }) => shownAfter)
+    const staticRows = staticRounds.map(({ shownAfter }) => shownAfter)
     return [
       {
         measure: `${name}: first rows visible`,
@@ -36,6 +45,12 @@ export const browser: Row = async ({ size, installations }) => {
         spread: spreadOf(firstRows),
         unit: 'ms',
         atMost: 500,
+      },
+      {
+        measure: 'a static page with one row and one script, for comparison: row visible',
+        value: median(staticRows),
+        spread: spreadOf(staticRows),
+        unit: 'ms',
       },
       { ...kilobytes(`${name}: everything on the wire`, list.bytes), atMost: 500 },
       kilobytes(`${name}: API responses`, list.apiBytes),
@@ -45,8 +60,23 @@ export const browser: Row = async ({ size, installations }) => {
     ]
   } finally {
     await chromium.close()
+    staticPage.server.close()
     await server.stop()
   }
+}
+
+const row = '[role=row] a[href*="/flags/"]'
+
+/** What this browser on this machine needs at least: one script, which inserts one row. */
+async function serveStaticPage(): Promise<{ readonly server: Server; readonly url: string }> {
+  const page = '<!doctype html><title>Row</title><script type="module" src="/row.js"></script><main></main>'
+  const script = `document.querySelector('main').innerHTML = '<div role="row"><a href="/flags/1">Flag</a></div>'`
+  const server = createServer((request, response) => {
+    const isScript = request.url === '/row.js'
+    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html').end(isScript ? script : page)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 
 const kilobytes = (measure: string, bytes: number): Figure => ({ measure, value: bytes / kilobyte, unit: 'KB' })

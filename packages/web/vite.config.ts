@@ -14,14 +14,18 @@ const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
  * Left alone, each small module that two pages share becomes a file, and a page loads dozens of them. What signing in
  * needs is one file, and so is what every page needs; what some pages share is a few, each with the modules of about the same pages.
  */
+const isOfFirst = await isNeededBy('src/main.ts')
 const isOfStart = await isNeededBy('src/app/start.tsx')
+const isOfList = await isNeededBy('src/flags/list/flags-page.tsx')
 const isContract = (id: string): boolean =>
   id.endsWith('halyard-contract') || id === at('../contract/src/api-client.ts')
 const chunkGroups = [
-  { name: 'first', test: await isNeededBy('src/main.ts'), priority: 7 },
+  { name: 'first', test: (id: string) => isOfFirst(id) || /vite\/preload-helper/.test(id), priority: 7 },
   { name: 'start', test: (id: string) => isOfStart(id) || isContract(id), priority: 6 },
   { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
-  { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 4 },
+  // A part of a dialog imports one function of Floating UI, and so all of its files; menus are loaded later.
+  { name: 'list', test: (id: string) => isOfList(id) || id.includes('@floating-ui'), priority: 4 },
+  { name: 'menus', test: await isNeededBy('src/ui/layout/menu-at.tsx'), priority: 3 },
   { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 3 },
   { name: 'review', test: await isNeededBy('src/flags/review/toggle-dialog.tsx'), priority: 2 },
   {
@@ -36,7 +40,7 @@ const chunkGroups = [
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), contractTable(), preloadChunks(), swaggerLicense()],
+  plugins: [react(), stableIds(), contractTable(), compileEarly(), preloadChunks(), swaggerLicense()],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -128,6 +132,21 @@ function contractTable(): Plugin {
 }
 
 /**
+ * Mantine's `useId` replaces the id after the first render, so that every field and menu renders twice before a page is visible. React's id
+ * is unique already: nothing is rendered on a server.
+ */
+function stableIds(): Plugin {
+  return {
+    name: 'stable-ids',
+    transform: (_code, id) =>
+      /@mantine\/hooks\/esm\/use-id\/use-id\.mjs$/.test(id)
+        ? `import { useId as useReactId } from 'react'
+           export function useId(id) { const own = useReactId(); return typeof id === 'string' ? id : own }`
+        : null,
+  }
+}
+
+/**
  * The first file imports the others at run time, which the browser cannot foresee. What only signed-in users need is marked: the server
  * leaves it out of the sign-in page.
  */
@@ -168,6 +187,26 @@ function preloadChunks(): Plugin {
           ...linksOf(chunkWith('src/app/start.tsx'), {}),
           ...linksOf(chunkWith('src/app/start-app.tsx'), { 'data-signed-in': true }),
         ]
+      },
+    },
+  }
+}
+
+/**
+ * Most functions of these files run before the first page is visible. Chromium compiles them in the background while the files
+ * arrive, instead of each when it is called. Other browsers ignore the comment, which has to be the first line.
+ */
+function compileEarly(): Plugin {
+  const names = ['first', 'start', 'app', 'list']
+  return {
+    name: 'compile-early',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        for (const file of Object.values(bundle)) {
+          if (file.type === 'chunk' && names.includes(file.name))
+            file.code = `//# allFunctionsCalledOnLoad\n${file.code}`
+        }
       },
     },
   }

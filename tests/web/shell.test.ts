@@ -310,6 +310,34 @@ describe('the shell', { timeout: 120_000 }, () => {
     await expectFocus(heading)
   })
 
+  it('scrolls to the current entry when the navigation is opened on a phone', async () => {
+    const page = await visit.signedIn(
+      `${visit.scenario.organization.replace('/api/organizations', '/organization')}/roles`,
+      {
+        width: 390,
+        height: 500,
+      },
+    )
+    await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor()
+    await page.getByRole('button', { name: /menu$/ }).click()
+    const current = page.getByRole('navigation').locator('[aria-current=page]')
+    await current.waitFor()
+    expect(await current.textContent()).toContain('Roles')
+    const isInView = () =>
+      current.evaluate(entry => {
+        const list = entry.closest('nav > div')!.getBoundingClientRect()
+        const { top, bottom } = entry.getBoundingClientRect()
+        return top > list.top - 1 && bottom < list.bottom + 1
+      })
+    await expect.poll(isInView).toBe(true)
+    // It was out of view at first: the list is longer than the window.
+    const [content, visible] = await current.evaluate(entry => {
+      const list = entry.closest('nav > div')!
+      return [list.scrollHeight, list.clientHeight]
+    })
+    expect(content).toBeGreaterThan(visible as number)
+  })
+
   it('shows a page for unknown URLs, and JSON for unknown API paths', async () => {
     const page = await visit.signedIn('/project/1/nowhere')
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

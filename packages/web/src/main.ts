@@ -16,3 +16,6 @@ if (session.current()) {
   if (early.isFlag) import('./flags/detail/flag-page.tsx')
 }
 import('./app/start.tsx').then(({ start }) => start(session, early))
+// The browser reads its tables of languages with the first number and the first date: now, while it waits for the network.
+new Intl.NumberFormat('en').format(0)
+new Intl.DateTimeFormat('en', { dateStyle: 'medium' }).format(0)

@@ -102,6 +102,11 @@ export const flagListRoutes = {
       search: Type.Optional(
         Type.String({ description: 'Words; each must occur in the key, the description or a tag.' }),
       ),
+      letters: Type.Optional(
+        Type.String({
+          description: 'Letters that occur in this order in the key or the description: `chk` finds `checkout`.',
+        }),
+      ),
       active: Type.Optional(
         Type.String({ enum: ['true', 'false', 'STALE'], description: 'Only active, inactive or stale flags.' }),
       ),

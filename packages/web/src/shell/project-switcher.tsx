@@ -1,10 +1,11 @@
-import { Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { isAdmin } from '../services/permissions.ts'
 import { useOrganizations, useProjects } from '../services/session-queries.ts'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
+import { LateMenu } from '../ui/layout/late-menu.tsx'
 import { Logo } from '../ui/logo.tsx'
 import classes from './shell.module.css'
 import { useOpenProject } from './use-open-project.ts'
@@ -25,8 +26,11 @@ export function ProjectSwitcher() {
 
   return (
     <>
-      <Menu width={260} position="bottom-start">
-        <Menu.Target>
+      <LateMenu
+        width={260}
+        position="bottom-start"
+        maxHeight="70dvh"
+        target={
           <UnstyledButton className={classes.button}>
             <VisuallyHidden>{t.shell.switchProject}: </VisuallyHidden>
             <Logo />
@@ -40,35 +44,38 @@ export function ProjectSwitcher() {
             </span>
             <SwitchIcon size={16} />
           </UnstyledButton>
-        </Menu.Target>
-        <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
-          {organizations.map(({ id, name }) => (
-            <div key={id}>
-              <Menu.Label>{name}</Menu.Label>
-              {projects
-                .filter(each => each.organization === id)
-                .map(each => (
-                  <Menu.Item
-                    key={each.id}
-                    onClick={() => open(each)}
-                    rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
-                  >
-                    {each.name}
-                  </Menu.Item>
-                ))}
-            </div>
-          ))}
-          <Menu.Divider />
-          {canCreate && (
-            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
-              {t.shell.newProject}
+        }
+      >
+        {Menu => (
+          <>
+            {organizations.map(({ id, name }) => (
+              <div key={id}>
+                <Menu.Label>{name}</Menu.Label>
+                {projects
+                  .filter(each => each.organization === id)
+                  .map(each => (
+                    <Menu.Item
+                      key={each.id}
+                      onClick={() => open(each)}
+                      rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
+                    >
+                      {each.name}
+                    </Menu.Item>
+                  ))}
+              </div>
+            ))}
+            <Menu.Divider />
+            {canCreate && (
+              <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
+                {t.shell.newProject}
+              </Menu.Item>
+            )}
+            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
+              {t.shell.newOrganization}
             </Menu.Item>
-          )}
-          <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
-            {t.shell.newOrganization}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+          </>
+        )}
+      </LateMenu>
       <Suspense fallback={null}>
         {making && (
           <NewScopeDialog what={making} organizationId={organizationId} onClose={() => setMaking(undefined)} />

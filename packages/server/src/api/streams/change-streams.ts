@@ -59,14 +59,14 @@ const opening = (id: string): string => frameOf({ event: 'open', id, data: '{}' 
 const resuming = (id: string): string => frameOf({ event: 'resume', id, data: '{}' })
 
 export function createChangeStreams(
-  changes: Pick<ChangeFeed, 'subscribe'>,
+  changes: Pick<ChangeFeed, 'subscribe' | 'newest'>,
   limits: Partial<ChangeStreamLimits> = {},
 ): ChangeStreams {
   const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds, recentMax } = {
     ...usualLimits,
     ...limits,
   }
-  const recent = createRecentChanges(recentMax)
+  const recent = createRecentChanges(recentMax, changes.newest())
   const streams = new Map<ServerResponse, Open>()
   let isClosed = false
 

@@ -29,6 +29,15 @@ describe('recent changes', () => {
     expect(here.position()).toBe(there.position())
   })
 
+  it('resume on a node that has just started, without any change since', () => {
+    const before = createRecentChanges(10)
+    before.add([change(1), change(2)])
+    const restarted = createRecentChanges(10, change(2))
+    expect(restarted.position()).toBe(before.position())
+    restarted.add([change(3)])
+    expect(sequences(restarted.after(before.position()))).toEqual([3])
+  })
+
   it('are bounded', () => {
     const recent = createRecentChanges(2)
     recent.add([change(1)])

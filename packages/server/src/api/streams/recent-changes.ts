@@ -18,9 +18,10 @@ export interface RecentChanges {
   reset(): void
 }
 
-export function createRecentChanges(max: number): RecentChanges {
-  /** Where `recent` begins. The first one is known to this node alone. */
-  let start: string = randomUUID()
+/** Starts after the newest change of the database, whose position other nodes know, or after nothing. */
+export function createRecentChanges(max: number, newest?: Change): RecentChanges {
+  /** Where `recent` begins. */
+  let start: string = newest ? positionOf(newest) : randomUUID()
   let recent: DeliveredChange[] = []
   return {
     add(changes) {

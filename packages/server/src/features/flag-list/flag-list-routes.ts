@@ -31,6 +31,7 @@ interface Deps {
 const pagesBytesMax = 8 * 1024 * 1024
 const facetsMax = 1000
 const wordsMax = 10
+const lettersMax = 50
 /** Of a flag that was created a moment ago. */
 const unknown: ReadonlySet<never> = new Set()
 const dayMilliseconds = 24 * 60 * 60 * 1000
@@ -138,13 +139,19 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
   })
 }
 
-type Query = Parameters<typeof readFlagFilter>[0]
+type Query = Parameters<typeof readFlagFilter>[0] & { readonly letters?: string }
 
 /** As the list of flags, but the search is for words, and tags are the ones that the dashboard offers. */
-function readSummaryFilter({ search, ...query }: Query, now: Instant): FlagFilter {
+function readSummaryFilter({ search, letters, ...query }: Query, now: Instant): FlagFilter {
   const words = (search ?? '').split(/\s+/).filter(Boolean).slice(0, wordsMax)
   const { tags, ...filter } = readFlagFilter(query, now)
-  return { ...filter, ...(tags && { exactTags: tags }), ...(words.length > 0 && { words }) }
+  const inOrder = [...(letters ?? '').replace(/\s+/g, '')].slice(0, lettersMax)
+  return {
+    ...filter,
+    ...(tags && { exactTags: tags }),
+    ...(words.length > 0 && { words }),
+    ...(inOrder.length > 0 && { letters: inOrder }),
+  }
 }
 
 function readIds(text: string | undefined): readonly number[] {

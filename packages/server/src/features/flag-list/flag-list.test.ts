@@ -65,6 +65,15 @@ onEachDatabase('the list of flags without definitions', dialect => {
     expect((await list('?limit=1')).next).toContain('offset=1')
   })
 
+  it('finds letters in the order of the key or the description', async () => {
+    expect(await keys('?letters=gM')).toEqual(['gamma'])
+    expect(await keys('?letters=aa&order=key')).toEqual(['alpha', 'gamma'])
+    expect(await keys('?letters=w+v+r')).toEqual(['gamma'])
+    expect(await keys('?letters=ahpla')).toEqual([])
+    expect(await keys('?letters=%25_%5C')).toEqual([])
+    expect((await list(`?letters=${'a'.repeat(5000)}`)).count).toBe(0)
+  })
+
   it('reports recent evaluations, and sorts by the last one', async () => {
     await expect.poll(async () => (await usage(`${ids.alpha}`)).body[0].last_called_at).not.toBeNull()
     await expect.poll(async () => (await usage(`${ids.gamma}`)).body[0].last_called_at).not.toBeNull()

@@ -8,7 +8,7 @@ import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved } from '../../storage/save-row.ts'
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
-import { contains } from '../../storage/text-search.ts'
+import { contains, containsInOrder } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
@@ -309,6 +309,9 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
   for (const word of filter.words ?? []) {
     const places = ['flags.key', 'flags.name', 'flags.tags'].map(column => contains(column, word))
     conditions.push(sql`(${sql.join(places, sql` or `)})`)
+  }
+  if (filter.letters) {
+    conditions.push(anyOf(['flags.key', 'flags.name'].map(column => containsInOrder(column, filter.letters ?? []))))
   }
   // A tag stands in the stored JSON as its own JSON text, whatever its type.
   if (filter.tags) conditions.push(anyOf(filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))))

@@ -10,6 +10,8 @@ export interface FlagFilter {
   readonly search?: string
   /** Each of these must occur in the key, the name or the tags. */
   readonly words?: readonly string[]
+  /** All of these must occur in the key or in the name, in this order. */
+  readonly letters?: readonly string[]
   readonly active?: boolean
   /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */
   readonly staleSince?: Instant

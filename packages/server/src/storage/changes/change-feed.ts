@@ -54,8 +54,9 @@ export function createChangeFeed(
       const isMissing = last ? !isKnown : found.length > 0 && found[0]?.sequence !== position + 1
       // Before they are notified: what is committed while they reset is delivered afterwards.
       const next = isMissing && found.length === 0 ? await endOf(log) : { position, last, ...endingWith(changes) }
-      if (isMissing || changes.length > 0) await publish(changes, isMissing)
+      // Before, too: a listener that subscribes meanwhile may receive a change twice, but misses none after `newest`.
       ;({ position, last } = next)
+      if (isMissing || changes.length > 0) await publish(changes, isMissing)
       if (found.length < batchMax) return
     }
   }
@@ -109,6 +110,7 @@ export function createChangeFeed(
       listeners.set(listener, reset)
       return () => listeners.delete(listener)
     },
+    newest: () => last,
     // Called at every request and after every commit. All calls before a read has begun share it, so that there is at most one read in
     // an event-loop tick.
     catchUp() {

@@ -49,6 +49,8 @@ export interface ChangeFeed {
    * because the log no longer has them or the database failed over, `reset` is called first: anything may have changed.
    */
   subscribe(listener: ChangeListener, reset: () => void | Promise<void>): () => void
+  /** The change that was read last. A new listener receives all that follow. */
+  newest(): Change | undefined
   /** Reads and delivers everything committed before the call. Rejects at once while the database is known to be unavailable. */
   catchUp(): Promise<void>
 }

@@ -49,7 +49,11 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
                 flag.key,
                 describeState(flag, wording).text,
                 describeState({ ...flag, active }, wording).text,
-                <Box key="impact" mih={index < impactsMax ? impactHeight : undefined}>
+                <Box
+                  key="impact"
+                  mih={index < impactsMax ? impactHeight : undefined}
+                  style={{ display: 'flex', alignItems: 'center' }}
+                >
                   {impactText(impacts[index], t, count)}
                 </Box>,
               ],

@@ -38,7 +38,7 @@ export function PaletteResults({ id, text, at, onItems, onGo }: Props) {
             onClick={() => onGo(item)}
           >
             <span>{item.label}</span>
-            <Text size="xs" c="dimmed" span>
+            <Text size="xs" c="dimmed" span flex="none">
               {item.kind}
             </Text>
           </div>

@@ -28,8 +28,8 @@ export interface PaletteItem {
 export const debuggerId = 'debugger'
 const perKindMax = 6
 const foundMax = '50'
-/** Loaded when the palette opens, so that most projects are searched by letters. */
-const firstMax = '200'
+/** More, because the best of them are chosen here. */
+const foundByLettersMax = '200'
 const searchCharactersMin = 2
 const waitMilliseconds = 120
 
@@ -189,7 +189,7 @@ function useDocsPages(): readonly { readonly url: string; readonly title: string
   return data ?? []
 }
 
-/** The server searches all flags and people by words. Flags that are loaded are matched by their letters as well. */
+/** The server searches all flags by words and by letters, and people by words. Flags that are loaded are matched at once. */
 function useFoundInProject(projectId: string | undefined, text: string) {
   const call = useCall()
   const queries = useQueryClient()
@@ -203,11 +203,16 @@ function useFoundInProject(projectId: string | undefined, text: string) {
     enabled: projectId !== undefined && search !== '',
     placeholderData: keepPreviousData,
   })
-  const first = useQuery({
-    queryKey: ['flags-found', projectId, 'palette first'],
-    queryFn: ({ signal }) => call(routes.flagList.list, { params, query: { order: 'key', limit: firstMax }, signal }),
-    enabled: projectId !== undefined,
-    staleTime: 30_000,
+  const byLetters = useQuery({
+    queryKey: ['flags-found', projectId, 'palette letters', search],
+    queryFn: ({ signal }) =>
+      call(routes.flagList.list, {
+        params,
+        query: { letters: search, order: 'key', limit: foundByLettersMax },
+        signal,
+      }),
+    enabled: projectId !== undefined && search !== '',
+    placeholderData: keepPreviousData,
   })
   const people = useQuery({
     queryKey: ['persons', projectId, 'palette', search],
@@ -218,12 +223,12 @@ function useFoundInProject(projectId: string | undefined, text: string) {
   })
   const loaded = queries.getQueryData<FlagPages>(listKey(projectId ?? '', 'live'))
   const byId = new Map<number, FlagSummary>()
-  for (const flag of first.data?.results ?? []) byId.set(flag.id, flag)
+  for (const flag of byLetters.data?.results ?? []) byId.set(flag.id, flag)
   for (const flag of loaded?.pages.flatMap(({ results }) => results) ?? []) byId.set(flag.id, flag)
   for (const flag of flags.data?.results ?? []) byId.set(flag.id, flag)
   return {
     flags: [...byId.values()],
     people: people.data?.results ?? [],
-    isSettled: search === text && !flags.isFetching && !people.isFetching && !first.isLoading,
+    isSettled: search === text && !flags.isFetching && !people.isFetching && !byLetters.isFetching,
   }
 }

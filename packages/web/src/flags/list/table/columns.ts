@@ -16,7 +16,7 @@ export const columns: Readonly<Record<ColumnName, Column>> = {
   owner: { width: '6rem', isNarrow: false },
   created: { width: '6.25rem', isNarrow: false, sort: 'created' },
   updated: { width: '6.75rem', isNarrow: false, sort: 'updated' },
-  called: { width: '7rem', isNarrow: true, sort: 'called' },
+  called: { width: '7.75rem', isNarrow: true, sort: 'called' },
   usage: { width: '5.5rem', isNarrow: false },
 }
 

@@ -1,7 +1,6 @@
 import type { FlagSummary } from '@halyard/contract'
 import { Checkbox, UnstyledButton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, useEffect, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
 import { useMessages } from '../../../i18n/language.tsx'
@@ -14,6 +13,7 @@ import { type ColumnName, columns, gridTracks } from './columns.ts'
 import classes from './flag-list.module.css'
 import { FlagRow, LoadingRow } from './flag-row.tsx'
 import { useFlagUsage } from './use-flag-usage.ts'
+import { useVisibleRows } from './use-visible-rows.ts'
 
 interface Props {
   projectId: string
@@ -31,9 +31,10 @@ interface Props {
   cursor: number
 }
 
-const rowPixels = 60
-/** The breakpoint at which the summary wraps; must match the style sheet. */
+/** The heights of rows, of what is around the list, and the breakpoint at which the summary wraps are those of the style sheet. */
+const wideRowPixels = 60
 const narrowRowPixels = 76
+const aroundPixels = 232
 const narrow = '(width < 48em)'
 
 export const columnLabel = (t: Messages, name: ColumnName): string =>
@@ -61,36 +62,30 @@ export function FlagList({
   const t = useMessages()
   const scroller = useRef<HTMLDivElement>(null)
   const isNarrow = useMediaQuery(narrow, undefined, { getInitialValueInEffect: false })
-  const list = useVirtualizer({
+  const rowPixels = isNarrow ? narrowRowPixels : wideRowPixels
+  const { first, last, scrollTo } = useVisibleRows(scroller, {
     count: rows.count,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? narrowRowPixels : rowPixels),
-    overscan: 6,
-    // Rows are rendered at once, not only after the list has been measured.
-    initialRect: { width: window.innerWidth, height: window.innerHeight },
-    getItemKey: index => rows.at(index)?.id ?? `row ${index}`,
+    rowPixels,
+    heightPixels: window.innerHeight - aroundPixels,
   })
-  // What was measured holds for one width.
-  useAfterChange(isNarrow, () => list.measure())
   useEffect(() => {
     if (cursor < 0) return
-    list.scrollToIndex(cursor)
+    scrollTo(cursor)
     // The row may not exist until the scroll position has been rendered.
     const frame = requestAnimationFrame(() =>
       scroller.current?.querySelector<HTMLElement>(`[data-index="${cursor}"] a`)?.focus(),
     )
     return () => cancelAnimationFrame(frame)
-  }, [cursor, list])
-  const items = list.getVirtualItems()
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
+  }, [cursor, scrollTo])
   const { load, search } = rows
   useEffect(() => load(first, last), [load, first, last])
-  useAfterChange(search, () => list.scrollToOffset(0))
+  useAfterChange(search, () => scroller.current?.scrollTo(0, 0))
   const favorites = useFavorites(rest.projectId)
   const usageOf = useFlagUsage(rest.projectId, rows, { first, last })
 
-  const isAll =
-    rows.count > 0 && selected.size >= rows.count && items.every(({ index }) => isIn(selected, rows.at(index)))
+  const indexes = Array.from({ length: last - first + 1 }, (_, n) => first + n)
+  const isAll = rows.count > 0 && selected.size >= rows.count && indexes.every(index => isIn(selected, rows.at(index)))
+  const totalPixels = rows.count * rowPixels
   const tracks = gridTracks(shownColumns)
   return (
     <div
@@ -135,19 +130,20 @@ export function FlagList({
         className={classes.scroller}
         role="rowgroup"
         tabIndex={-1}
-        style={{ '--rows': `${list.getTotalSize()}px` } as CSSProperties}
+        style={{ '--rows': `${totalPixels}px` } as CSSProperties}
       >
-        <div style={{ height: list.getTotalSize(), position: 'relative' }} role="presentation">
-          {items.map(({ index, start, key }) => {
+        <div style={{ height: totalPixels, position: 'relative' }} role="presentation">
+          {indexes.map(index => {
             const flag = rows.at(index)
-            if (!flag) return <LoadingRow key={key} index={index} top={start} label={t.common.loading} />
+            const top = index * rowPixels
+            if (!flag) return <LoadingRow key={`row ${index}`} index={index} top={top} label={t.common.loading} />
             return (
               <FlagRow
-                key={key}
+                key={flag.id}
                 {...rest}
                 shownColumns={shownColumns}
                 index={index}
-                top={start}
+                top={top}
                 flag={flag}
                 usage={usageOf(flag.id)}
                 isFavorite={favorites.has(flag.id)}
