@@ -1,4 +1,4 @@
-import type { CompiledFlag } from '@halyard/engine'
+import { type CompiledFlag, firstCondition } from '@halyard/engine'
 import type { Envelope } from '../api/sdk/serialize-flags-response.ts'
 import { flagDetail } from '../api/sdk/serialize-flags-response.ts'
 import type { Outcomes } from '../evaluation/outcomes.ts'
@@ -94,7 +94,8 @@ function templateOf(flags: readonly CompiledFlag[], cache: FragmentCache): Flags
       if (end + fragment.length > limit) return -1
       bytes.set(fragment, end)
       end += fragment.length
-      if (flags[index]!.outcomes[outcome]!.failed) hasFailed = true
+      // The outcomes of conditions are never failures: most flags need not be read.
+      if (outcome < firstCondition && flags[index]!.outcomes[outcome]!.failed) hasFailed = true
     }
     return end
   }
