@@ -129,11 +129,11 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
 
   function serialize(url: EvaluationUrl, result: SdkResult, requestId: string): ResponseBody {
     const { served, evaluation: done, hasKeys } = result
-    if (url.shape !== 'details' || hasKeys) {
-      return bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
-    }
-    const envelope = evaluation.envelopeOf(url, result, requestId)
-    return templateOf(served)(done.outcomes, done.eligible, envelope, buffer)
+    const assembled =
+      url.shape === 'details' && !hasKeys
+        ? templateOf(served)(done.outcomes, done.eligible, evaluation.envelopeOf(url, result, requestId), buffer)
+        : undefined
+    return assembled ?? bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
   }
 
   function evaluate(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
