@@ -24,7 +24,7 @@ export { hasPayloadValue, parsePayload, type ReturnType, returnTypeOf, typeOfVal
 export { isServerOnly } from './definition/server-only.ts'
 export { truncatedId, withDeviceId } from './definition/subject-ids.ts'
 export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
-export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
+export { firstCondition, type Outcome, type Reason, type ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
 export type { FlagValue } from './explain/reachable-values.ts'
 export type {

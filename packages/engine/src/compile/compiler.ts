@@ -4,6 +4,7 @@ import type { Report } from '../definition/issue.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
 import { type Outcome, OutcomeFactory, outcomeTable } from '../evaluate/outcome.ts'
+import type { ConditionTable } from './condition-table.ts'
 import { type Plan, PlanPool, planFlag } from './plan.ts'
 import { PredicatePool, type Reads } from './predicate-pool.ts'
 
@@ -64,6 +65,10 @@ export class Compiler {
     return names
   }
 
+  get conditions(): ConditionTable {
+    return this.#plans.conditions
+  }
+
   /** The number of interned objects. It only grows, also when flags are replaced. */
   get size(): number {
     return this.pool.predicates.length + this.#outcomes.size + this.#plans.size
@@ -72,10 +77,9 @@ export class Compiler {
   compileFlag(definition: FlagDefinition, report: Report): { flag: CompiledFlag; filters: ParsedFilters | undefined } {
     const filters = parseFilters(definition.filters, report)
     const { id, key, version, active } = definition
-    const planned =
-      filters === undefined
-        ? null
-        : planFlag(definition, filters, { pool: this.pool, plans: this.#plans, entityOf: this.entityOf, report })
+    const outcomes = this.#outcomesOf(definition, filters)
+    const options = { pool: this.pool, plans: this.#plans, entityOf: this.entityOf, report }
+    const planned = filters === undefined ? null : planFlag(definition, filters, outcomes, options)
     const plan = active && definition.override === undefined ? planned : null
     if (filters !== undefined) checkFilters(filters, report)
     const flag: CompiledFlag = {
@@ -84,7 +88,7 @@ export class Compiler {
       version,
       active,
       definition,
-      outcomes: this.#outcomesOf(definition, filters),
+      outcomes,
       plan,
       references: plan === null ? noReferences : this.#referencesOf(plan),
     }
@@ -111,9 +115,8 @@ export class Compiler {
   }
 
   /** The inputs of a flag's predicates, including those of its cohorts, each once. */
-  #readsOf({ conditions, superCondition }: Plan): Reads[] {
-    const ids = new Set(conditions.flatMap(condition => condition.predicates))
-    for (const id of superCondition?.predicates ?? []) ids.add(id)
+  #readsOf(plan: Plan): Reads[] {
+    const ids = new Set(this.conditions.allOf(plan).flatMap(({ predicates }) => predicates))
     for (const id of ids) {
       const reads = this.pool.reads[id]!
       if (reads.kind === 'cohort') for (const inner of reads.predicates) ids.add(inner)

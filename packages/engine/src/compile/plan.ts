@@ -3,27 +3,37 @@ import type { Report } from '../definition/issue.ts'
 import type { ParsedBucketing, SplitPart } from '../definition/parse-bucketing.ts'
 import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters.ts'
 import type { ParsedProperty } from '../definition/parse-property.ts'
-import { NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
+import { conditionStride, NO_VARIANT, OFF_VARIANT, type Outcome } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
 import { type BucketingAlgorithm, bucketingAlgorithms, type HashInput } from '../hash/vendors/bucketing-algorithms.ts'
+import { ConditionTable, type PlannedCondition } from './condition-table.ts'
 import type { PredicatePool } from './predicate-pool.ts'
 
 /** How a flag is evaluated. A flag with only one outcome has no plan. */
 export interface Plan {
-  readonly conditions: readonly PlannedCondition[]
+  // First what every evaluation reads, so that it lies in one or two cache lines.
+  /** What the flag is about: `PERSON`, the entity of a group type, or `NO_ENTITY`. */
+  readonly entity: number
+  /** It has early access or a holdout. */
+  readonly isSpecial: boolean
+  /** Its rows in the table of conditions, from the first to before the end. */
+  readonly conditionsStart: number
+  readonly conditionsEnd: number
+  /** How many outcomes each condition has. */
+  readonly outcomeStride: number
+  readonly earlyExit: boolean
   readonly variants: readonly VariantSpan[]
   /** What precedes the identifier in a hashed message. */
   readonly prefix: PackedPrefix
-  /** What the flag is about: `PERSON`, the entity of a group type, or `NO_ENTITY`. */
-  readonly entity: number
-  readonly earlyExit: boolean
-  /** It has early access or a holdout. */
-  readonly isSpecial: boolean
+  readonly key: string
+  /** All possible outcomes of the flag. */
+  readonly outcomes: readonly Outcome[]
   readonly holdout: number | null
   readonly enrollmentKey: string | null
-  readonly superCondition: PlannedCondition | null
+  /** Its row in the table of conditions, or `NO_CONDITION`. */
+  readonly superCondition: number
   /** The super condition applies only to persons with one of these properties. */
   readonly superKeys: readonly string[]
   readonly byDevice: boolean
@@ -32,17 +42,6 @@ export interface Plan {
   readonly hasOwnIdentifier: boolean
   /** PostHog SDKs cannot evaluate it: it has its own bucketing or splits, or filters that they do not know. */
   readonly isServerOnly: boolean
-}
-
-export interface PlannedCondition {
-  readonly predicates: readonly number[]
-  /** The rollout as a fraction, from 0 to 1. `FULL_ROLLOUT` needs no hash. */
-  readonly rollout: number
-  /** The index of the variant override, `NO_VARIANT` or `OFF_VARIANT`. */
-  readonly override: number
-  readonly entity: number
-  /** Null for PostHog's bucketing. */
-  readonly custom: CustomBucketing | null
 }
 
 /** The rollout and the variants of a condition that are not bucketed in PostHog's way. */
@@ -80,42 +79,28 @@ export const NO_ENTITY = -1
 /** Instead of the index of a variant: no part of the split includes the subject. */
 export const OUTSIDE = -3
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
+/** Instead of a row in the table of conditions. */
+export const NO_CONDITION = -1
 
-/**
- * Interns equal conditions and variants, which flags often repeat. An evaluation of a thousand flags is bound by cache
- * misses.
- */
+/** Conditions and variants, which flags often repeat: equal ones are stored once. */
 export class PlanPool {
-  readonly #conditions = new Map<string, readonly PlannedCondition[]>()
+  readonly conditions = new ConditionTable()
   readonly #variants = new Map<string, readonly VariantSpan[]>()
 
   get size(): number {
-    return this.#conditions.size + this.#variants.size
-  }
-
-  conditions(conditions: readonly PlannedCondition[]): readonly PlannedCondition[] {
-    let name = ''
-    for (const { custom, entity, override, predicates, rollout } of conditions) {
-      if (custom !== null) return conditions
-      name += `${entity} ${override} ${rollout} ${predicates.join(' ')};`
-    }
-    return intern(this.#conditions, name, conditions)
+    return this.conditions.size + this.#variants.size
   }
 
   variants(variants: readonly VariantSpan[]): readonly VariantSpan[] {
     if (variants.length === 0) return noVariants
-    return intern(this.#variants, JSON.stringify(variants), variants)
+    const name = JSON.stringify(variants)
+    const known = this.#variants.get(name) ?? variants
+    this.#variants.set(name, known)
+    return known
   }
 }
 
 const noVariants: readonly VariantSpan[] = []
-
-function intern<T>(pool: Map<string, T>, name: string, made: T): T {
-  const known = pool.get(name)
-  if (known !== undefined) return known
-  pool.set(name, made)
-  return made
-}
 
 export interface PlanOptions {
   readonly pool: PredicatePool
@@ -124,23 +109,33 @@ export interface PlanOptions {
   readonly report: Report
 }
 
-export function planFlag(definition: FlagDefinition, filters: ParsedFilters, options: PlanOptions): Plan {
+export function planFlag(
+  definition: FlagDefinition,
+  filters: ParsedFilters,
+  outcomes: readonly Outcome[],
+  options: PlanOptions,
+): Plan {
   const entity = filters.aggregation === null ? PERSON : (options.entityOf(filters.aggregation) ?? NO_ENTITY)
   const plan = (condition: ParsedCondition) => planCondition(condition, entity, definition, filters, options)
   const conditions = filters.conditions.map(plan)
   const superCondition = filters.superCondition === null ? null : plan(filters.superCondition)
   const byDevice = definition.bucketingIdentifier === 'device_id'
   const continuity = definition.ensureExperienceContinuity === true
+  const conditionsStart = options.plans.conditions.add(conditions)
   return {
-    conditions: options.plans.conditions(conditions),
+    entity,
+    isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
+    conditionsStart,
+    conditionsEnd: conditionsStart + conditions.length,
+    outcomeStride: conditionStride(filters.variants.length),
+    earlyExit: filters.earlyExit,
     variants: options.plans.variants(variantSpans(filters)),
     prefix: flagPrefix(definition.key),
-    entity,
-    earlyExit: filters.earlyExit,
-    isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
+    key: definition.key,
+    outcomes,
     holdout: filters.holdout === null ? null : filters.holdout.percentage / 100,
     enrollmentKey: filters.enrollment ? `$feature_enrollment/${definition.key}` : null,
-    superCondition,
+    superCondition: superCondition === null ? NO_CONDITION : options.plans.conditions.add([superCondition]),
     superKeys: valueKeys(filters.superCondition),
     byDevice,
     continuity,

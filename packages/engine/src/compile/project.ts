@@ -1,6 +1,7 @@
 import type { CompiledFlag, Compiler } from './compiler.ts'
 import { type FlagOrder, orderFlags } from './dependency-order.ts'
 import { type PlannedHashes, planHashes } from './hash-plan.ts'
+import type { Plan } from './plan.ts'
 
 /**
  * The compiled flags of a project with their dependencies. Classes, so that all projects share one hidden class and the
@@ -9,6 +10,8 @@ import { type PlannedHashes, planHashes } from './hash-plan.ts'
 export class Project {
   readonly compiler: Compiler
   readonly flags: readonly CompiledFlag[]
+  /** How each flag is evaluated, by position; null when it has a single outcome. */
+  readonly plans: readonly (Plan | null)[]
   readonly index: FlagIndex
   readonly flagOrder: FlagOrder
   /** The positions of the flags that others depend on. */
@@ -22,6 +25,7 @@ export class Project {
   constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, flagOrder: FlagOrder) {
     this.compiler = compiler
     this.flags = flags
+    this.plans = flags.map(({ plan }) => plan)
     this.index = index
     this.flagOrder = flagOrder
     this.dependedOn = new Set([...flagOrder.dependencies.values()].flat())
@@ -31,7 +35,7 @@ export class Project {
 
   /** Lazy: most snapshots in a series of changes never evaluate all flags. */
   get hashes(): readonly PlannedHashes[] {
-    this.#hashes ??= planHashes(this.flags)
+    this.#hashes ??= planHashes(this.flags, this.compiler.conditions)
     return this.#hashes
   }
 

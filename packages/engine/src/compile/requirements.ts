@@ -1,6 +1,6 @@
 import { PERSON } from '../evaluate/run.ts'
 import type { CompiledFlag, Compiler } from './compiler.ts'
-import type { PlannedCondition } from './plan.ts'
+import type { PlannedCondition } from './condition-table.ts'
 
 /** What the caller has to look up before it evaluates. An empty set means that no lookup is needed. */
 export interface Requirements {
@@ -46,8 +46,7 @@ class Gathering implements Requirements {
     }
     if (plan.enrollmentKey !== null) this.personProperties.add(plan.enrollmentKey)
     this.#addGroupType(plan.entity)
-    for (const condition of plan.conditions) this.#addCondition(condition)
-    if (plan.superCondition !== null) this.#addCondition(plan.superCondition)
+    for (const condition of this.#compiler.conditions.allOf(plan)) this.#addCondition(condition)
   }
 
   #addCondition({ custom, entity, predicates }: PlannedCondition): void {

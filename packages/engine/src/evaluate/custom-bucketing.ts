@@ -1,12 +1,4 @@
-import type { CompiledFlag } from '../compile/compiler.ts'
-import {
-  type CustomBucketing,
-  OUTSIDE,
-  type Plan,
-  type PlannedBucketing,
-  type PlannedCondition,
-  type PlannedSplit,
-} from '../compile/plan.ts'
+import { type CustomBucketing, OUTSIDE, type Plan, type PlannedBucketing, type PlannedSplit } from '../compile/plan.ts'
 import { toText } from '../definition/json.ts'
 import { identifierOf } from './identifier.ts'
 import type { Run } from './run.ts'
@@ -16,27 +8,20 @@ import type { Run } from './run.ts'
 /** A subject that no part of the split includes counts as outside of the rollout, so that the next condition applies. */
 export function isInCustomRollout(
   run: Run,
-  flag: CompiledFlag,
   plan: Plan,
-  condition: PlannedCondition,
+  entity: number,
   { percentage, rollout, split }: CustomBucketing,
 ): boolean {
   if (percentage !== null && rollout !== null) {
-    const hash = hashOf(run, flag, plan, condition, rollout, 'rolloutHash')
+    const hash = hashOf(run, plan, entity, rollout, 'rolloutHash')
     if (hash === undefined || !rollout.algorithm.includes(hash, percentage)) return false
   }
-  return split === null || splitVariantOf(run, flag, plan, condition, split) !== OUTSIDE
+  return split === null || splitVariantOf(run, plan, entity, split) !== OUTSIDE
 }
 
-export function splitVariantOf(
-  run: Run,
-  flag: CompiledFlag,
-  plan: Plan,
-  condition: PlannedCondition,
-  split: PlannedSplit,
-): number {
+export function splitVariantOf(run: Run, plan: Plan, entity: number, split: PlannedSplit): number {
   const { bucketing, ranges, variants, weights } = split
-  const hash = hashOf(run, flag, plan, condition, bucketing, 'splitHash')
+  const hash = hashOf(run, plan, entity, bucketing, 'splitHash')
   if (hash === undefined) return OUTSIDE
   const chosen = ranges === null ? bucketing.algorithm.choose(hash, weights) : rangeAt(split, hash, ranges)
   return chosen === -1 ? OUTSIDE : variants[chosen]!
@@ -50,27 +35,20 @@ function rangeAt({ bucketing }: PlannedSplit, hash: number, ranges: NonNullable<
 /** Undefined when the subject lacks the identifier and the algorithm excludes it then. */
 export function hashOf(
   run: Run,
-  flag: CompiledFlag,
   plan: Plan,
-  condition: PlannedCondition,
+  entity: number,
   bucketing: PlannedBucketing,
   kind: 'rolloutHash' | 'splitHash',
 ): number | undefined {
   const { algorithm, encoding, identifierPrefix, seed } = bucketing
-  const identifier = hashIdentifierOf(run, flag, plan, condition, bucketing)
+  const identifier = hashIdentifierOf(run, plan, entity, bucketing)
   if (identifier === undefined) return algorithm.withoutIdentifier === 'zero' ? 0 : undefined
   if (identifier === '' && algorithm.withoutIdentifier === 'excluded') return undefined
   return algorithm[kind]({ seed, identifier: identifierPrefix + identifier, encoding })
 }
 
-export function hashIdentifierOf(
-  run: Run,
-  flag: CompiledFlag,
-  plan: Plan,
-  { entity }: PlannedCondition,
-  { by }: PlannedBucketing,
-): string | undefined {
-  return by === null ? identifierOf(run, flag, plan, entity) : textOf(run.property(entity, by))
+export function hashIdentifierOf(run: Run, plan: Plan, entity: number, { by }: PlannedBucketing): string | undefined {
+  return by === null ? identifierOf(run, plan, entity) : textOf(run.property(entity, by))
 }
 
 /** A property can be megabytes long and a project can hash it for every flag, so longer values do not identify. */

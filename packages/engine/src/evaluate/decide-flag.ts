@@ -1,9 +1,7 @@
-import type { CompiledFlag } from '../compile/compiler.ts'
-import type { Plan, PlannedCondition } from '../compile/plan.ts'
+import { NO_CONDITION, type Plan } from '../compile/plan.ts'
 import { own } from '../definition/json.ts'
 import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import {
-  conditionStride,
   ERROR,
   EXCLUDED,
   firstCondition,
@@ -30,57 +28,56 @@ import {
 } from './ternary.ts'
 
 /** The index of the flag's outcome for the subject of the run. This is the only place that decides. */
-export function decideFlag(run: Run, flag: CompiledFlag): number {
-  const { plan } = flag
+export function decideFlag(run: Run, plan: Plan | null): number {
   if (plan === null) return 0
-  if (plan.isSpecial) return decideSpecial(run, flag, plan)
-  return run.has(plan.entity) ? decideConditions(run, flag, plan) : NO_GROUP
+  if (plan.isSpecial) return decideSpecial(run, plan)
+  return run.has(plan.entity) ? decideConditions(run, plan) : NO_GROUP
 }
 
 /** Early access and holdouts come before the conditions. */
-function decideSpecial(run: Run, flag: CompiledFlag, plan: Plan): number {
-  const early = decideEarlyAccess(run, flag, plan)
+function decideSpecial(run: Run, plan: Plan): number {
+  const early = decideEarlyAccess(run, plan)
   if (early >= 0) return early
   if (!run.has(plan.entity)) return NO_GROUP
-  return isHeldOut(run, flag, plan) ? HOLDOUT : decideConditions(run, flag, plan)
+  return isHeldOut(run, plan) ? HOLDOUT : decideConditions(run, plan)
 }
 
 /** A person who joined or left a feature takes precedence over everything else. */
-function decideEarlyAccess(run: Run, flag: CompiledFlag, plan: Plan): number {
+function decideEarlyAccess(run: Run, plan: Plan): number {
   if (plan.enrollmentKey !== null) {
     const enrolled = own(run.entityProperties[PERSON]!, plan.enrollmentKey)
     if (enrolled !== undefined) return enrolled === true || enrolled === 'true' ? SUPER_ON : SUPER_OFF
   }
-  return plan.superCondition === null ? -1 : decideSuperCondition(run, flag, plan, plan.superCondition)
+  return plan.superCondition === NO_CONDITION ? -1 : decideSuperCondition(run, plan, plan.superCondition)
 }
 
 /** The older form of early access applies only to persons with one of its properties. */
-function decideSuperCondition(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): number {
+function decideSuperCondition(run: Run, plan: Plan, row: number): number {
   const keys = plan.superKeys
-  if (!run.has(condition.entity)) return -1
-  if (keys.length > 0 && !keys.some(key => run.hasProperty(condition.entity, key))) return -1
-  const holds = isTrue(conjunction(run, condition.predicates))
-  return holds && isInRollout(run, flag, plan, condition) ? SUPER_ON : SUPER_OFF
+  const entity = run.conditions.entities[row]!
+  if (!run.has(entity)) return -1
+  if (keys.length > 0 && !keys.some(key => run.hasProperty(entity, key))) return -1
+  const holds = isTrue(conjunction(run, row))
+  return holds && isInRollout(run, plan, row) ? SUPER_ON : SUPER_OFF
 }
 
-function decideConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
-  const { conditions } = plan
-  const stride = conditionStride(plan.variants.length)
+function decideConditions(run: Run, plan: Plan): number {
+  const { entities } = run.conditions
   let base = firstCondition
   let best = NO_GROUP
   let bestRank = SKIPPED
-  for (let index = 0; index < conditions.length; index++, base += stride) {
-    const condition = conditions[index]!
+  for (let row = plan.conditionsStart; row < plan.conditionsEnd; row++, base += plan.outcomeStride) {
+    const entity = entities[row]!
     let rank = SKIPPED
-    if (condition.entity === plan.entity || run.has(condition.entity)) {
-      const result = condition.predicates.length === 0 ? TRUE : conjunction(run, condition.predicates)
-      if (hasFailed(result)) return settle(run, flag, plan, ERROR, result)
+    if (entity === plan.entity || run.has(entity)) {
+      const result = conjunction(run, row)
+      if (hasFailed(result)) return settle(run, plan, ERROR, result)
       rank = UNMATCHED
       if (isTrue(result)) {
-        if (isInRollout(run, flag, plan, condition)) {
-          return settle(run, flag, plan, base + matchedOutcome(variantOf(run, flag, plan, condition)), result)
+        if (isInRollout(run, plan, row)) {
+          return settle(run, plan, base + matchedOutcome(variantOf(run, plan, row)), result)
         }
-        if (plan.earlyExit) return settle(run, flag, plan, base + EXCLUDED, result)
+        if (plan.earlyExit) return settle(run, plan, base + EXCLUDED, result)
         rank = EXCLUDED
       }
     }
@@ -94,11 +91,13 @@ function decideConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
 }
 
 /** AND over filters. The first uncertainty counts, since it decides how a PostHog SDK continues. */
-function conjunction(run: Run, ids: readonly number[]): Ternary {
+function conjunction(run: Run, row: number): Ternary {
+  const { predicates, predicateStarts } = run.conditions
+  const end = predicateStarts[row + 1]!
   let uncertainty = 0
   let failed = 0
-  for (let index = 0; index < ids.length; index++) {
-    const result = run.decide(ids[index]!)
+  for (let index = predicateStarts[row]!; index < end; index++) {
+    const result = run.decide(predicates[index]!)
     if (result === TRUE) continue
     if (hasFailed(result)) {
       if (failed === 0) failed = uncertainty & UNKNOWN ? FAILED_AFTER_UNKNOWN : FAILED
@@ -114,10 +113,10 @@ function conjunction(run: Run, ids: readonly number[]): Ternary {
  * A PostHog SDK skips a condition that it cannot evaluate and may match a later one. Where that yields another value,
  * the engine returns it as well: local and remote evaluation must agree.
  */
-function settle(run: Run, flag: CompiledFlag, plan: Plan, outcome: number, result: Ternary): number {
+function settle(run: Run, plan: Plan, outcome: number, result: Ternary): number {
   if (!(result & UNKNOWN) && result !== FAILED_AFTER_UNKNOWN) return outcome
-  const local = posthogOutcome(run, flag, plan)
+  const local = posthogOutcome(run, plan)
   if (local < 0) return outcome
-  const differs = flag.outcomes[local]!.value !== flag.outcomes[outcome]!.value
+  const differs = plan.outcomes[local]!.value !== plan.outcomes[outcome]!.value
   return differs || hasFailed(result) ? local : outcome
 }

@@ -10,6 +10,7 @@ const noGroupTypes: readonly (string | undefined)[] = [undefined]
 export function newRun(project: Project): Run {
   const { compiler, flags } = project
   return new Run({
+    conditions: compiler.conditions,
     predicates: compiler.pool.predicates,
     caches: compiler.pool,
     predicateCount: project.predicateCount,
@@ -49,24 +50,24 @@ export function evaluateSome(project: Project, run: Run, requested: readonly num
 }
 
 function evaluateOne(project: Project, run: Run, index: number): void {
-  const flag = project.flags[index]!
+  const plan = project.plans[index]!
   run.position = index
   if (!project.hasDependencies) {
-    run.outcomes[index] = decideFlag(run, flag)
+    run.outcomes[index] = decideFlag(run, plan)
     return
   }
-  const breakage = flag.plan === null ? undefined : project.flagOrder.broken.get(index)
+  const breakage = plan === null ? undefined : project.flagOrder.broken.get(index)
   if (breakage !== undefined) {
     run.outcomes[index] = breakage === 'cycle' ? DEPENDENCY_CYCLE : MISSING_DEPENDENCY
     return
   }
-  run.outcomes[index] = decideFlag(run, flag)
+  run.outcomes[index] = decideFlag(run, plan)
   if (project.dependedOn.has(index)) recordUncertainty(project, run, index)
 }
 
 /** An SDK evaluates dependencies in order and stops at the first one that it declines. */
-function recordUncertainty({ flags, flagOrder }: Project, run: Run, index: number): void {
-  const uncertainty = posthogUncertainty(run, flags[index]!)
+function recordUncertainty({ plans, flagOrder }: Project, run: Run, index: number): void {
+  const uncertainty = posthogUncertainty(run, plans[index]!)
   let first = uncertainty === 0 ? undefined : { uncertainty, place: flagOrder.places![index]! }
   for (const other of flagOrder.dependencies.get(index) ?? []) {
     const earlier = run.uncertainties.get(other)

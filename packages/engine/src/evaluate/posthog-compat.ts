@@ -1,8 +1,7 @@
-import type { CompiledFlag } from '../compile/compiler.ts'
-import { NO_ENTITY, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { NO_CONDITION, NO_ENTITY, type Plan } from '../compile/plan.ts'
 import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import { deviceIdOf } from './identifier.ts'
-import { conditionOutcome, EXCLUDED, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'
+import { EXCLUDED, firstCondition, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'
 import { PERSON, type Run } from './run.ts'
 import { FALSE, joinUncertainty, REGEX, REMOTE, type Ternary, TRUE, UNKNOWN, uncertaintyOf } from './ternary.ts'
 
@@ -15,19 +14,19 @@ const DECLINED_FOR_SERVER = -2
 const DECLINED_FOR_REGEX = -3
 
 /** The uncertainty that a flag passes on to its dependents. */
-export function posthogUncertainty(run: Run, flag: CompiledFlag): number {
-  const outcome = flag.plan === null ? 0 : posthogOutcome(run, flag, flag.plan)
+export function posthogUncertainty(run: Run, plan: Plan | null): number {
+  const outcome = plan === null ? 0 : posthogOutcome(run, plan)
   if (outcome >= 0) return 0
   if (outcome === DECLINED_FOR_SERVER) return REMOTE
   return outcome === DECLINED_FOR_REGEX ? UNKNOWN | REGEX : UNKNOWN
 }
 
 /** The index of an outcome, or a negative number when the SDK declines. */
-export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
+export function posthogOutcome(run: Run, plan: Plan): number {
   if (isLeftToServer(run, plan) || plan.entity === NO_ENTITY) return DECLINED
   if (!run.has(plan.entity)) return NO_GROUP
   if (plan.byDevice && plan.entity === PERSON && deviceIdOf(run) === undefined) return DECLINED
-  return isHeldOut(run, flag, plan) ? HOLDOUT : posthogConditions(run, flag, plan)
+  return isHeldOut(run, plan) ? HOLDOUT : posthogConditions(run, plan)
 }
 
 /**
@@ -35,26 +34,26 @@ export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number
  * to them with experience continuity, which they decline.
  */
 function isLeftToServer(run: Run, plan: Plan): boolean {
-  return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null || run.isLeftToServer
+  return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== NO_CONDITION || run.isLeftToServer
 }
 
-function posthogConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
+function posthogConditions(run: Run, plan: Plan): number {
   let uncertainty = 0
   const deferred: (boolean | string)[] = []
-  for (let index = 0; index < plan.conditions.length; index++) {
-    const condition = plan.conditions[index]!
-    if (!run.has(condition.entity)) continue
-    const result = posthogResult(run, condition.predicates)
+  let base = firstCondition - plan.outcomeStride
+  for (let row = plan.conditionsStart; row < plan.conditionsEnd; row++) {
+    base += plan.outcomeStride
+    if (!run.has(run.conditions.entities[row]!)) continue
+    const result = posthogResult(run, row)
     if (result === FALSE) continue
     if (result === REMOTE) return DECLINED_FOR_SERVER
-    const base = conditionOutcome(plan.variants.length, index)
-    const inRollout = isInRollout(run, flag, plan, condition)
+    const inRollout = isInRollout(run, plan, row)
     if (result !== TRUE) {
       uncertainty |= result
-      if (result & REGEX) deferred.push(deferredValue(run, flag, plan, condition, base, inRollout))
+      if (result & REGEX) deferred.push(deferredValue(run, plan, row, base, inRollout))
     } else if (inRollout) {
-      const outcome = base + matchedOutcome(variantOf(run, flag, plan, condition))
-      const { value } = flag.outcomes[outcome]!
+      const outcome = base + matchedOutcome(variantOf(run, plan, row))
+      const { value } = plan.outcomes[outcome]!
       return deferred.every(other => other === value) ? outcome : declined(uncertainty)
     } else if (plan.earlyExit) {
       return uncertainty === 0 ? base + EXCLUDED : declined(uncertainty)
@@ -68,23 +67,18 @@ function declined(uncertainty: number): number {
 }
 
 /** The value of a condition whose regular expression only the server can run. */
-function deferredValue(
-  run: Run,
-  flag: CompiledFlag,
-  plan: Plan,
-  condition: PlannedCondition,
-  base: number,
-  inRollout: boolean,
-): boolean | string {
+function deferredValue(run: Run, plan: Plan, row: number, base: number, inRollout: boolean): boolean | string {
   if (plan.earlyExit && !inRollout) return false
-  return flag.outcomes[base + matchedOutcome(variantOf(run, flag, plan, condition))]!.value
+  return plan.outcomes[base + matchedOutcome(variantOf(run, plan, row))]!.value
 }
 
 /** FALSE, TRUE, or the kind of uncertainty. A single certain FALSE decides. */
-function posthogResult(run: Run, ids: readonly number[]): Ternary {
+function posthogResult(run: Run, row: number): Ternary {
+  const { predicates, predicateStarts } = run.conditions
+  const end = predicateStarts[row + 1]!
   let uncertainty = 0
-  for (let index = 0; index < ids.length; index++) {
-    const result = run.decide(ids[index]!)
+  for (let index = predicateStarts[row]!; index < end; index++) {
+    const result = run.decide(predicates[index]!)
     if (result === FALSE) return FALSE
     uncertainty = joinUncertainty(uncertainty, uncertaintyOf(result))
   }

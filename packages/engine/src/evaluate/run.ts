@@ -1,3 +1,4 @@
+import type { ConditionTable } from '../compile/condition-table.ts'
 import type { Subject } from '../definition/definition.ts'
 import { type JsonRecord, own, toText } from '../definition/json.ts'
 import { evaluationStepsMax } from '../definition/regex-limits.ts'
@@ -40,6 +41,7 @@ export const NO_CACHE = -1
 const NOT_LOOKED_UP = -2
 
 export interface RunOptions {
+  readonly conditions: ConditionTable
   readonly predicates: readonly Predicate[]
   readonly caches: ResultCaches
   readonly predicateCount: number
@@ -80,6 +82,7 @@ export class Run {
   readonly outcomes: number[]
   /** By flag: the first one among it and its dependencies that a PostHog SDK declines. */
   readonly uncertainties = new Map<number, { readonly uncertainty: number; readonly place: number }>()
+  readonly conditions: ConditionTable
   readonly predicates: readonly Predicate[]
   readonly #caches: ResultCaches
   /** By result cache: its table, and the row of this subject's value. */
@@ -91,6 +94,7 @@ export class Run {
 
   constructor(options: RunOptions) {
     this.#options = options
+    this.conditions = options.conditions
     this.predicates = options.predicates
     this.buckets = new Buckets(options.flagCount)
     this.#caches = options.caches

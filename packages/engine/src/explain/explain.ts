@@ -1,12 +1,6 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import {
-  type CustomBucketing,
-  FULL_ROLLOUT,
-  NO_ENTITY,
-  type Plan,
-  type PlannedCondition,
-  type PlannedSplit,
-} from '../compile/plan.ts'
+import type { PlannedCondition } from '../compile/condition-table.ts'
+import { type CustomBucketing, FULL_ROLLOUT, NO_ENTITY, type Plan, type PlannedSplit } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
@@ -60,7 +54,7 @@ class Explanation {
 
   trace(): Trace {
     const conditions = this.#filters.conditions.map((condition, index) =>
-      this.#condition(condition, this.#plan.conditions[index]!, index),
+      this.#condition(condition, this.#rowOf(index), index),
     )
     const present = this.#run.has(this.#plan.entity)
     return {
@@ -80,7 +74,7 @@ class Explanation {
   #identifier(): IdentifierTrace {
     const { entity, byDevice, continuity } = this.#plan
     const { subject } = this.#run
-    const value = identifierOf(this.#run, this.#flag, this.#plan, entity)
+    const value = identifierOf(this.#run, this.#plan, entity)
     if (entity !== PERSON) return { value, source: 'group' }
     if (byDevice && deviceIdOf(this.#run) !== undefined) return { value, source: 'device_id' }
     if (!continuity || (subject.anonDistinctId === undefined && !subject.hashKeyOverrides)) {
@@ -100,7 +94,7 @@ class Explanation {
 
   #superCondition(): ConditionTrace | null {
     const condition = this.#filters.superCondition
-    return condition === null ? null : this.#condition(condition, this.#plan.superCondition!, 0)
+    return condition === null ? null : this.#condition(condition, this.#plan.superCondition, 0)
   }
 
   #holdout(): HoldoutTrace | null {
@@ -108,13 +102,18 @@ class Explanation {
     if (threshold === null) return null
     return {
       variant: this.#filters.holdout!.variant,
-      bucket: holdoutBucketOf(this.#run, this.#flag, this.#plan),
+      bucket: holdoutBucketOf(this.#run, this.#plan),
       threshold,
-      heldOut: isHeldOut(this.#run, this.#flag, this.#plan),
+      heldOut: isHeldOut(this.#run, this.#plan),
     }
   }
 
-  #condition(condition: ParsedCondition, planned: PlannedCondition, index: number): ConditionTrace {
+  #rowOf(index: number): number {
+    return this.#plan.conditionsStart + index
+  }
+
+  #condition(condition: ParsedCondition, row: number, index: number): ConditionTrace {
+    const planned = this.#run.conditions.at(row)
     const about = {
       index,
       groupType: this.#project.compiler.groupTypes[planned.entity] ?? null,
@@ -124,7 +123,7 @@ class Explanation {
       return { ...about, result: 'no_group', decidedBy: null, filters: [], rollout: null }
     }
     const filters = condition.properties.map(property => this.#explainer.filter(property, planned.entity))
-    const rollout = this.#rollout(planned)
+    const rollout = this.#rollout(planned, row)
     const against = filters.findIndex(filter => !filter.matched && !filter.failed)
     const decidedBy = against === -1 ? filters.findIndex(filter => filter.failed) : against
     const matched = rollout === null || rollout.inside ? 'matched' : 'out_of_rollout'
@@ -147,33 +146,33 @@ class Explanation {
     return !decides || conditionIndex === null || index <= conditionIndex
   }
 
-  #rollout(condition: PlannedCondition): RolloutTrace | null {
-    if (condition.custom !== null) return this.#customRollout(condition, condition.custom)
+  #rollout(condition: PlannedCondition, row: number): RolloutTrace | null {
+    if (condition.custom !== null) return this.#customRollout(condition.entity, row, condition.custom)
     if (condition.rollout === FULL_ROLLOUT) return null
-    const bucket = rolloutBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
+    const bucket = rolloutBucketOf(this.#run, this.#plan, condition.entity)
     return {
-      identifier: identifierOf(this.#run, this.#flag, this.#plan, condition.entity),
+      identifier: identifierOf(this.#run, this.#plan, condition.entity),
       bucket,
       threshold: condition.rollout,
       inside: bucket <= condition.rollout,
     }
   }
 
-  #customRollout(condition: PlannedCondition, { percentage, rollout, split }: CustomBucketing): RolloutTrace | null {
+  #customRollout(entity: number, row: number, { percentage, rollout, split }: CustomBucketing): RolloutTrace | null {
     const bucketing = rollout ?? split?.bucketing
     if (bucketing === undefined) return null
     const kind = rollout === null ? 'splitHash' : 'rolloutHash'
-    const hash = hashOf(this.#run, this.#flag, this.#plan, condition, bucketing, kind)
+    const hash = hashOf(this.#run, this.#plan, entity, bucketing, kind)
     return {
-      identifier: hashIdentifierOf(this.#run, this.#flag, this.#plan, condition, bucketing) ?? '',
+      identifier: hashIdentifierOf(this.#run, this.#plan, entity, bucketing) ?? '',
       bucket: hash === undefined ? 0 : bucketing.algorithm.position(hash),
       threshold: (percentage ?? 100) / 100,
-      inside: isInRollout(this.#run, this.#flag, this.#plan, condition),
+      inside: isInRollout(this.#run, this.#plan, row),
     }
   }
 
-  #customVariant(condition: PlannedCondition, { bucketing, ranges, variants, weights }: PlannedSplit): VariantTrace {
-    const hash = hashOf(this.#run, this.#flag, this.#plan, condition, bucketing, 'splitHash')
+  #customVariant(entity: number, { bucketing, ranges, variants, weights }: PlannedSplit): VariantTrace {
+    const hash = hashOf(this.#run, this.#plan, entity, bucketing, 'splitHash')
     const total = weights.reduce((sum, weight) => sum + weight, 0)
     let from = 0
     const spans = variants.map((variant, index) => {
@@ -191,11 +190,11 @@ class Explanation {
     const { code, conditionIndex } = this.#outcome.reason
     const spans = this.#plan.variants
     if (code !== 'condition_match' || conditionIndex === null || spans.length === 0) return null
-    const condition = this.#plan.conditions[conditionIndex]!
+    const condition = this.#run.conditions.at(this.#rowOf(conditionIndex))
     const forced = condition.override !== NO_VARIANT
     const split = condition.custom?.split ?? null
-    if (!forced && split !== null) return this.#customVariant(condition, split)
-    const bucket = forced ? null : variantBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
+    if (!forced && split !== null) return this.#customVariant(condition.entity, split)
+    const bucket = forced ? null : variantBucketOf(this.#run, this.#plan, condition.entity)
     return { key: this.#outcome.variant, forced, bucket, spans }
   }
 

@@ -1,4 +1,5 @@
-import { FULL_ROLLOUT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import type { PlannedCondition } from '../compile/condition-table.ts'
+import { FULL_ROLLOUT, NO_CONDITION, type Plan } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { HOLDOUT, NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
@@ -26,7 +27,7 @@ function valuesOf(project: Project, position: number, found: readonly ReadonlySe
   if (plan === null) return new Set([outcomes[0]!.value])
   if (project.flagOrder.broken.has(position)) return new Set([false])
   const values = new Set<FlagValue>()
-  if (plan.enrollmentKey !== null || plan.superCondition !== null) values.add(true).add(false)
+  if (plan.enrollmentKey !== null || plan.superCondition !== NO_CONDITION) values.add(true).add(false)
   // A subject without such a group.
   if (plan.entity !== PERSON) values.add(false)
   if (plan.holdout !== null && plan.holdout > 0) values.add(outcomes[HOLDOUT]!.value)
@@ -40,7 +41,7 @@ function addConditions(
   found: readonly ReadonlySet<FlagValue>[],
   values: Set<FlagValue>,
 ): void {
-  for (const condition of plan.conditions) {
+  for (const condition of project.compiler.conditions.of(plan)) {
     const filters = filtersOf(project, condition, found)
     if (filters === 'never') continue
     // A condition that cannot be evaluated ends the evaluation.

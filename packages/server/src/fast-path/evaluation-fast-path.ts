@@ -90,13 +90,13 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     head: RequestHead,
     { receivedAt, remoteAddress }: ReceivedBody,
     requestId: string,
+    route: Route,
     status: 200 | 304 | 503,
     responseHead: ResponseHead,
     body: ResponseBody,
     project: number | undefined,
   ): FastResponse {
     const milliseconds = performance.now() - receivedAt
-    const route = routeOf(head)
     seriesOf(head.method, route, status).observe(milliseconds / 1000)
     span?.end(route, status)
     if (deps.accessLog.wants(status)) {
@@ -123,17 +123,16 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     counts.addFallback(reason)
   }
 
-  function routeOf({ method, url }: RequestHead): Route {
-    return method === 'POST' ? `/${parseUrl(url)!.endpoint}` : '/flags/definitions'
-  }
+  const routeOf = ({ method, url }: RequestHead): Route =>
+    method === 'POST' ? evaluationRoutes[parseUrl(url)!.endpoint] : '/flags/definitions'
 
   function serialize(url: EvaluationUrl, result: SdkResult, requestId: string): ResponseBody {
     const { served, evaluation: done, hasKeys } = result
-    if (url.shape !== 'details' || hasKeys) {
-      return bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
-    }
-    const envelope = evaluation.envelopeOf(url, result, requestId)
-    return templateOf(served)(done.outcomes, done.eligible, envelope, buffer)
+    const assembled =
+      url.shape === 'details' && !hasKeys
+        ? templateOf(served)(done.outcomes, done.eligible, evaluation.envelopeOf(url, result, requestId), buffer)
+        : undefined
+    return assembled ?? bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
   }
 
   function evaluate(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
@@ -156,7 +155,8 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const body = encoding === 'gzip' || encoding === 'br' ? compressIn(buffer, serialized, encoding) : serialized
     deps.sdkCalls.note(result.served.project.id, headers, url.query.ver)
     counts.addSeconds((performance.now() - begun) / 1000)
-    return finish(head, received, requestId, 200, evaluationHeads[encoding], body, result.served.project.id)
+    const route = evaluationRoutes[url.endpoint]
+    return finish(head, received, requestId, route, 200, evaluationHeads[encoding], body, result.served.project.id)
   }
 
   function define(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
@@ -173,7 +173,8 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     else counts.addDefinitions()
     const content = encoding === 'gzip' || encoding === 'br' ? compressedBody(json, encoding) : json
     const body = bodyIn(buffer, status === 304 ? emptyBody : content)
-    return finish(head, received, requestId, status, heads[encoding], body, known.served.project.id)
+    const projectId = known.served.project.id
+    return finish(head, received, requestId, '/flags/definitions', status, heads[encoding], body, projectId)
   }
 
   return {
@@ -183,7 +184,8 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       const requestId = acceptableRequestId(head.headers['x-request-id']) ?? randomUUID()
       if (deps.tracing) span = deps.tracing.startRequest(head.method, pathOf(head.url), head.headers)
       if (deps.shedder.admitEvaluation(performance.now() - received.receivedAt) !== undefined) {
-        return finish(head, received, requestId, 503, refusalHead, bodyIn(buffer, refusalBody), undefined)
+        const body = bodyIn(buffer, refusalBody)
+        return finish(head, received, requestId, routeOf(head), 503, refusalHead, body, undefined)
       }
       try {
         return head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
@@ -196,13 +198,18 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
 
 type Route = '/flags' | '/decide' | '/flags/definitions'
 
+const evaluationRoutes = { flags: '/flags', decide: '/decide' } as const
+
 /** Metric series are bound when they are first needed. */
 function createSeries(requests: RequestMetrics) {
-  const bound: Record<string, RequestSeries | undefined> = {}
+  const bound: Record<Route, Map<number, RequestSeries>> = {
+    '/flags': new Map(),
+    '/decide': new Map(),
+    '/flags/definitions': new Map(),
+  }
   return (method: string, route: Route, status: number): RequestSeries => {
-    const key = `${route} ${status}`
-    const known = bound[key] ?? requests.series(method, route, status)
-    bound[key] = known
+    const known = bound[route].get(status) ?? requests.series(method, route, status)
+    bound[route].set(status, known)
     return known
   }
 }

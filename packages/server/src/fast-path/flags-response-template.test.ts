@@ -62,7 +62,7 @@ it.each(caches)('writes the bytes that the ordinary path writes, %s', (_, bytesM
         const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
         const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
         const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-        const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)
+        const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)!
         // A JavaScript object sorts keys that look like numbers.
         const json = JSON.stringify(generic)
         expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(json))
@@ -94,8 +94,31 @@ it.each(caches)('writes responses with many flags and large payloads, %s', (_, b
       const results = snapshot.evaluate({ distinctId }, { now: 0 })
       const eligible = snapshot.flags.map((_, index) => index)
       const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-      const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)
+      const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)!
       expect(bytes.toString('utf8', from, to)).toBe(JSON.stringify(generic))
     }
   }
+})
+
+it('leaves a result that is too large to be stored to the serializer', () => {
+  const payload = JSON.stringify('x'.repeat(1024 * 1024))
+  const filters = { groups: [{ properties: [], rollout_percentage: 50 }], payloads: { true: payload } }
+  const snapshot = compile(
+    {
+      flags: [{ id: 1, key: 'large', active: true, filters }],
+      cohorts: [],
+      groupTypes: {},
+      propertyMatchingVersion: 2,
+    },
+    { regex: linearRegex },
+  )
+  const template = createFlagsResponseTemplates()({ snapshot } as ServedProject)
+  const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
+  const isAssembled = (distinctId: string) => {
+    const results = snapshot.evaluate({ distinctId }, { now: 0 })
+    return { on: results.outcome(0)!.enabled, body: template(results, [0], envelope, createResponseBuffer()) }
+  }
+  const seen = Array.from({ length: 20 }, (_, index) => isAssembled(`user-${index}`))
+  expect(new Set(seen.map(({ on }) => on))).toEqual(new Set([true, false]))
+  for (const { on, body } of seen) expect(body === undefined).toBe(on)
 })

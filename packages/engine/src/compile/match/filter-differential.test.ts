@@ -6,6 +6,7 @@ import { PERSON, Run } from '../../evaluate/run.ts'
 import { isTrue, uncertaintyOf } from '../../evaluate/ternary.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { randomFilter, randomProperty, randomValue } from '../../testing/random-project.ts'
+import { ConditionTable } from '../condition-table.ts'
 import { PredicatePool } from '../predicate-pool.ts'
 
 /** Single filters against the matcher that all of PostHog's JavaScript libraries share, doubts included. */
@@ -36,6 +37,7 @@ function ours(
   const pool = new PredicatePool({ regex, propertyMatchingVersion, cohorts: new Map(), entityOf: () => undefined })
   const id = pool.idOf(parseProperty(filter, '', () => {})!, PERSON)
   const run = new Run({
+    conditions: new ConditionTable(),
     predicates: pool.predicates,
     caches: pool,
     predicateCount: pool.predicates.length,
