@@ -18,7 +18,6 @@ export class Project {
   readonly dependedOn: ReadonlySet<number>
   /** The number of predicates when the project was linked. The compiler's list may grow later. */
   readonly predicateCount: number
-  readonly hasDependencies: boolean
   #hashes: readonly PlannedHashes[] | undefined
   #leftToServer: ReadonlySet<number> | undefined
 
@@ -29,7 +28,6 @@ export class Project {
     this.index = index
     this.flagOrder = flagOrder
     this.dependedOn = new Set([...flagOrder.dependencies.values()].flat())
-    this.hasDependencies = flagOrder.dependencies.size > 0
     this.predicateCount = compiler.pool.predicates.length
   }
 

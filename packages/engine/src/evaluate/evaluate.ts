@@ -33,14 +33,19 @@ function dependencyIn({ flags, index: places }: Project, run: Run, reference: st
 
 /** Decides all flags, into `run.outcomes`. */
 export function evaluateAll(project: Project, run: Run): void {
+  const { hashes, plans } = project
   const { order } = project.flagOrder
-  const { flags, hashes } = project
   for (let index = 0; index < hashes.length; index++) {
     const { entity, salt, batch } = hashes[index]!
     if (run.has(entity)) run.buckets.hashBatch(batch, run.identifierOf(entity), salt)
   }
-  for (let place = 0; place < flags.length; place++) {
-    evaluateOne(project, run, order === undefined ? place : order[place]!)
+  if (order !== undefined) {
+    for (const index of order) evaluateOne(project, run, index)
+    return
+  }
+  for (let index = 0; index < plans.length; index++) {
+    run.position = index
+    run.outcomes[index] = decideFlag(run, plans[index]!)
   }
 }
 
@@ -52,10 +57,6 @@ export function evaluateSome(project: Project, run: Run, requested: readonly num
 function evaluateOne(project: Project, run: Run, index: number): void {
   const plan = project.plans[index]!
   run.position = index
-  if (!project.hasDependencies) {
-    run.outcomes[index] = decideFlag(run, plan)
-    return
-  }
   const breakage = plan === null ? undefined : project.flagOrder.broken.get(index)
   if (breakage !== undefined) {
     run.outcomes[index] = breakage === 'cycle' ? DEPENDENCY_CYCLE : MISSING_DEPENDENCY
