@@ -1,4 +1,4 @@
-import { type CustomBucketing, NO_CONDITION, type Plan } from './plan.ts'
+import type { BucketingAlgorithm, HashInput } from '../hash/vendors/bucketing-algorithms.ts'
 
 /** A condition as an object. Evaluations read the columns of the table instead. */
 export interface PlannedCondition {
@@ -11,6 +11,41 @@ export interface PlannedCondition {
   /** Null for PostHog's bucketing. */
   readonly custom: CustomBucketing | null
 }
+
+/** The rollout and the variants of a condition that are not bucketed in PostHog's way. */
+export interface CustomBucketing {
+  readonly rollout: PlannedBucketing | null
+  /** Null means that everyone is included, also without an identifier. */
+  readonly percentage: number | null
+  readonly split: PlannedSplit | null
+}
+
+export interface PlannedBucketing extends Pick<HashInput, 'seed' | 'encoding'> {
+  readonly algorithm: BucketingAlgorithm
+  /** The property that is hashed; null for the identifier of the flag. */
+  readonly by: string | null
+  readonly identifierPrefix: string
+}
+
+export interface PlannedSplit {
+  readonly bucketing: PlannedBucketing
+  /** Indexes of variants, `NO_VARIANT` for on, `OFF_VARIANT` for off, or `OUTSIDE`. */
+  readonly variants: readonly number[]
+  readonly weights: readonly number[]
+  /** Null when the weights decide. */
+  readonly ranges: readonly (readonly [from: number, to: number])[] | null
+}
+
+/** Where the conditions of a flag are. */
+export interface ConditionRows {
+  /** Its rows, from the first to before the end. */
+  readonly conditionsStart: number
+  readonly conditionsEnd: number
+  /** A row, or `NO_CONDITION`. */
+  readonly superCondition: number
+}
+
+export const NO_CONDITION = -1
 
 const rowsMin = 16
 const predicatesMin = 64
@@ -55,14 +90,14 @@ export class ConditionTable {
   }
 
   /** The conditions of a flag, without its super condition. */
-  of({ conditionsStart, conditionsEnd }: Plan): PlannedCondition[] {
+  of({ conditionsStart, conditionsEnd }: ConditionRows): PlannedCondition[] {
     return Array.from({ length: conditionsEnd - conditionsStart }, (_, index) => this.at(conditionsStart + index))
   }
 
   /** All conditions of a flag. */
-  allOf(plan: Plan): PlannedCondition[] {
-    const { superCondition } = plan
-    return superCondition === NO_CONDITION ? this.of(plan) : [...this.of(plan), this.at(superCondition)]
+  allOf(rows: ConditionRows): PlannedCondition[] {
+    const { superCondition } = rows
+    return superCondition === NO_CONDITION ? this.of(rows) : [...this.of(rows), this.at(superCondition)]
   }
 
   #append(conditions: readonly PlannedCondition[]): number {

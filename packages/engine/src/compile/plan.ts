@@ -7,20 +7,22 @@ import { conditionStride, NO_VARIANT, OFF_VARIANT, type Outcome } from '../evalu
 import { PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
-import { type BucketingAlgorithm, bucketingAlgorithms, type HashInput } from '../hash/vendors/bucketing-algorithms.ts'
-import { ConditionTable, type PlannedCondition } from './condition-table.ts'
+import { bucketingAlgorithms } from '../hash/vendors/bucketing-algorithms.ts'
+import {
+  type ConditionRows,
+  ConditionTable,
+  type CustomBucketing,
+  NO_CONDITION,
+  type PlannedCondition,
+} from './condition-table.ts'
 import type { PredicatePool } from './predicate-pool.ts'
 
 /** How a flag is evaluated. A flag with only one outcome has no plan. */
-export interface Plan {
-  // First what every evaluation reads, so that it lies in one or two cache lines.
+export interface Plan extends ConditionRows {
   /** What the flag is about: `PERSON`, the entity of a group type, or `NO_ENTITY`. */
   readonly entity: number
   /** It has early access or a holdout. */
   readonly isSpecial: boolean
-  /** Its rows in the table of conditions, from the first to before the end. */
-  readonly conditionsStart: number
-  readonly conditionsEnd: number
   /** How many outcomes each condition has. */
   readonly outcomeStride: number
   readonly earlyExit: boolean
@@ -32,8 +34,6 @@ export interface Plan {
   readonly outcomes: readonly Outcome[]
   readonly holdout: number | null
   readonly enrollmentKey: string | null
-  /** Its row in the table of conditions, or `NO_CONDITION`. */
-  readonly superCondition: number
   /** The super condition applies only to persons with one of these properties. */
   readonly superKeys: readonly string[]
   readonly byDevice: boolean
@@ -42,30 +42,6 @@ export interface Plan {
   readonly hasOwnIdentifier: boolean
   /** PostHog SDKs cannot evaluate it: it has its own bucketing or splits, or filters that they do not know. */
   readonly isServerOnly: boolean
-}
-
-/** The rollout and the variants of a condition that are not bucketed in PostHog's way. */
-export interface CustomBucketing {
-  readonly rollout: PlannedBucketing | null
-  /** Null means that everyone is included, also without an identifier. */
-  readonly percentage: number | null
-  readonly split: PlannedSplit | null
-}
-
-export interface PlannedBucketing extends Pick<HashInput, 'seed' | 'encoding'> {
-  readonly algorithm: BucketingAlgorithm
-  /** The property that is hashed; null for the identifier of the flag. */
-  readonly by: string | null
-  readonly identifierPrefix: string
-}
-
-export interface PlannedSplit {
-  readonly bucketing: PlannedBucketing
-  /** Indexes of variants, `NO_VARIANT` for on, `OFF_VARIANT` for off, or `OUTSIDE`. */
-  readonly variants: readonly number[]
-  readonly weights: readonly number[]
-  /** Null when the weights decide. */
-  readonly ranges: readonly (readonly [from: number, to: number])[] | null
 }
 
 export interface VariantSpan {
@@ -79,8 +55,6 @@ export const NO_ENTITY = -1
 /** Instead of the index of a variant: no part of the split includes the subject. */
 export const OUTSIDE = -3
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
-/** Instead of a row in the table of conditions. */
-export const NO_CONDITION = -1
 
 /** Conditions and variants, which flags often repeat: equal ones are stored once. */
 export class PlanPool {
@@ -123,6 +97,7 @@ export function planFlag(
   const continuity = definition.ensureExperienceContinuity === true
   const conditionsStart = options.plans.conditions.add(conditions)
   return {
+    // First what every evaluation reads, so that it lies in one or two cache lines.
     entity,
     isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
     conditionsStart,

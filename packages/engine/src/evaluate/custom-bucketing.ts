@@ -1,4 +1,5 @@
-import { type CustomBucketing, OUTSIDE, type Plan, type PlannedBucketing, type PlannedSplit } from '../compile/plan.ts'
+import type { CustomBucketing, PlannedBucketing, PlannedSplit } from '../compile/condition-table.ts'
+import { OUTSIDE, type Plan } from '../compile/plan.ts'
 import { toText } from '../definition/json.ts'
 import { identifierOf } from './identifier.ts'
 import type { Run } from './run.ts'

@@ -1,4 +1,5 @@
-import { NO_CONDITION, type Plan } from '../compile/plan.ts'
+import { NO_CONDITION } from '../compile/condition-table.ts'
+import type { Plan } from '../compile/plan.ts'
 import { own } from '../definition/json.ts'
 import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import {

@@ -1,4 +1,5 @@
-import { NO_CONDITION, NO_ENTITY, type Plan } from '../compile/plan.ts'
+import { NO_CONDITION } from '../compile/condition-table.ts'
+import { NO_ENTITY, type Plan } from '../compile/plan.ts'
 import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import { deviceIdOf } from './identifier.ts'
 import { EXCLUDED, firstCondition, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'

@@ -1,6 +1,6 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import type { PlannedCondition } from '../compile/condition-table.ts'
-import { type CustomBucketing, FULL_ROLLOUT, NO_ENTITY, type Plan, type PlannedSplit } from '../compile/plan.ts'
+import type { CustomBucketing, PlannedCondition, PlannedSplit } from '../compile/condition-table.ts'
+import { FULL_ROLLOUT, NO_ENTITY, type Plan } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'

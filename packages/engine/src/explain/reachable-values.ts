@@ -1,5 +1,5 @@
-import type { PlannedCondition } from '../compile/condition-table.ts'
-import { FULL_ROLLOUT, NO_CONDITION, type Plan } from '../compile/plan.ts'
+import { NO_CONDITION, type PlannedCondition } from '../compile/condition-table.ts'
+import { FULL_ROLLOUT, type Plan } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { HOLDOUT, NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
