@@ -12,11 +12,9 @@ import {
   useRef,
   useState,
 } from 'react'
+import { firstPaintMilliseconds } from './first-paint.ts'
 
 const MenuAt = lazy(async () => ({ default: (await import('./menu-at.tsx')).MenuAt }))
-
-/** Long enough for the first paint. A menu that is opened earlier is loaded at once. */
-const idleMilliseconds = 500
 
 interface Props extends Pick<MenuProps, 'width' | 'position' | 'closeOnItemClick'> {
   target: ReactElement<HTMLAttributes<HTMLElement> & { ref?: Ref<HTMLButtonElement> }>
@@ -26,14 +24,17 @@ interface Props extends Pick<MenuProps, 'width' | 'position' | 'closeOnItemClick
   children: (parts: typeof Menu) => ReactNode
 }
 
-/** A button with a menu. The menu is loaded and rendered after the page around it, which does not wait for what is closed. */
+/**
+ * A button with a menu. The menu is loaded and rendered after the page around it, which does not wait for what is closed. One that is
+ * opened earlier is loaded at once.
+ */
 export function LateMenu({ target, children, ...menu }: Props) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setIsOpen] = useState(false)
   const [isIdle, setIsIdle] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(setIsIdle, idleMilliseconds, true)
+    const timer = setTimeout(setIsIdle, firstPaintMilliseconds, true)
     return () => clearTimeout(timer)
   }, [])
   return (

@@ -1,5 +1,6 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { firstPaintMilliseconds } from '../../../ui/layout/first-paint.ts'
 import { type RowRange, rangeAt, withinCount } from './row-range.ts'
 
 interface Options {
@@ -16,17 +17,24 @@ export function useVisibleRows(scroller: RefObject<HTMLElement | null>, { count,
   useEffect(() => {
     const element = scroller.current
     if (!element) return
+    let overscan = 0
     const update = () => {
       const { scrollTop: top, clientHeight: height } = element
       const next = rangeAt({ top, height, rowPixels, overscan })
       setRange(old => (old.first === next.first && old.last === next.last ? old : next))
     }
+    const updateWithOverscan = () => {
+      overscan = overscanRows
+      update()
+    }
     // At once: a frame without the rows would flicker.
-    const onScroll = () => flushSync(update)
+    const onScroll = () => flushSync(updateWithOverscan)
+    const timer = setTimeout(updateWithOverscan, firstPaintMilliseconds)
     element.addEventListener('scroll', onScroll, { passive: true })
     const observer = new ResizeObserver(update)
     observer.observe(element)
     return () => {
+      clearTimeout(timer)
       element.removeEventListener('scroll', onScroll)
       observer.disconnect()
     }
@@ -46,5 +54,5 @@ export function useVisibleRows(scroller: RefObject<HTMLElement | null>, { count,
   return { ...withinCount(range, count), scrollTo }
 }
 
-/** Rows beyond the visible ones. The first render goes without. */
-const overscan = 6
+/** Rows beyond the visible ones. The first paint does not wait for them. */
+const overscanRows = 6

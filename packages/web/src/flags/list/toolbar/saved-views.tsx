@@ -11,6 +11,7 @@ import { fieldProblem } from '../../../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../../../ui/feedback/problems.tsx'
 import { TextField } from '../../../ui/form/text-field.tsx'
 import { BookmarkIcon, TrashIcon } from '../../../ui/icons.tsx'
+import { useIsPainted } from '../../../ui/layout/first-paint.ts'
 import { LateMenu } from '../../../ui/layout/late-menu.tsx'
 import { type FlagSearch, readViewQuery, writeViewQuery } from '../flag-search.ts'
 
@@ -28,9 +29,11 @@ export function SavedViews({ projectId, search, onOpen }: Props) {
   const notify = useNotify()
   const [isSaving, saving] = useDisclosure(false)
   const params = { project_id: projectId }
+  const isPainted = useIsPainted()
   const views = useQuery({
     queryKey: ['saved-views', projectId],
     queryFn: ({ signal }) => call(routes.savedViews.list, { params, signal }),
+    enabled: isPainted,
     staleTime: 60_000,
   })
   const refresh = () => queries.invalidateQueries({ queryKey: ['saved-views', projectId] })
