@@ -100,25 +100,25 @@ it.each(caches)('writes responses with many flags and large payloads, %s', (_, b
   }
 })
 
-it('leaves a result that is too large to be stored to the serializer', () => {
-  const payload = JSON.stringify('x'.repeat(1024 * 1024))
-  const filters = { groups: [{ properties: [], rollout_percentage: 50 }], payloads: { true: payload } }
-  const snapshot = compile(
-    {
-      flags: [{ id: 1, key: 'large', active: true, filters }],
-      cohorts: [],
-      groupTypes: {},
-      propertyMatchingVersion: 2,
-    },
-    { regex: linearRegex },
-  )
+it.each([
+  ['a result that is too large to be stored', 1, 1024 * 1024],
+  ['a response that is too large to be assembled', 10, 900 * 1024],
+])('leaves %s to the serializer', (_, flagCount, payloadLength) => {
+  const payloads = { true: JSON.stringify('x'.repeat(payloadLength)) }
+  const filters = { groups: [{ properties: [] }], payloads }
+  const flags = Array.from({ length: flagCount }, (_, index) => ({
+    id: index + 1,
+    key: `large-${index}`,
+    active: true,
+    filters,
+  }))
+  const definitions = { flags, cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 } as const
+  const snapshot = compile(definitions, { regex: linearRegex })
   const template = createFlagsResponseTemplates()({ snapshot } as ServedProject)
-  const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
-  const isAssembled = (distinctId: string) => {
-    const results = snapshot.evaluate({ distinctId }, { now: 0 })
-    return { on: results.outcome(0)!.enabled, body: template(results, [0], envelope, createResponseBuffer()) }
-  }
-  const seen = Array.from({ length: 20 }, (_, index) => isAssembled(`user-${index}`))
-  expect(new Set(seen.map(({ on }) => on))).toEqual(new Set([true, false]))
-  for (const { on, body } of seen) expect(body === undefined).toBe(on)
+  const results = snapshot.evaluate({ distinctId: 'user' }, { now: 0 })
+  const all = snapshot.flags.map((_, index) => index)
+  const assemble = (eligible: number[]) =>
+    template(results, eligible, { requestId, evaluatedAt: 7, hasErrors: false }, createResponseBuffer())
+  expect(assemble(all)).toBeUndefined()
+  expect(assemble(all.slice(1))).toBeDefined()
 })

@@ -9,7 +9,7 @@ import type { ResponseBuffer } from './response-buffer.ts'
 
 /**
  * Serializes an evaluation by copying prepared fragments. The bytes equal the JSON of `serializeFlagsResponse`. Undefined when that
- * has to serialize it: a result is very large, or the runtime forbids WebAssembly.
+ * has to serialize it: it is very large, or the runtime forbids WebAssembly.
  */
 export type FlagsResponseTemplate = (
   outcomes: Outcomes,
@@ -27,6 +27,8 @@ type Spans = Int32Array
 /** Larger fragments are not stored: one flag with a large payload has many outcomes. */
 const fragmentBytesMax = 1024 * 1024
 const storedBytesMax = 48 * 1024 * 1024
+/** Larger responses are not assembled: the memory of the store never shrinks. */
+const assembledBytesMax = 8 * 1024 * 1024
 
 /** Fragments live as long as the compiled flag they belong to: after a change of one flag, only its own are made again. */
 export function createFlagsResponseTemplates(
@@ -106,6 +108,7 @@ function templateOf(
       list[count * 2] = spans[span]!
       list[count * 2 + 1] = spans[span + 1]!
       flagsBytes += spans[span + 1]!
+      if (flagsBytes > assembledBytesMax) return undefined
       count += 1
     }
     const tail = `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}`
