@@ -56,6 +56,7 @@ const predicatesMin = 64
  */
 export class ConditionTable {
   entities = new Int32Array(rowsMin)
+  /** NaN where `customs` has the rollout. */
   rollouts = new Float64Array(rowsMin)
   overrides = new Int32Array(rowsMin)
   /** The predicates of a row end where those of the next row begin. */
@@ -108,7 +109,7 @@ export class ConditionTable {
       const end = start + predicates.length
       this.#reserve(row + 1, end)
       this.entities[row] = entity
-      this.rollouts[row] = rollout
+      this.rollouts[row] = custom === null ? rollout : Number.NaN
       this.overrides[row] = override
       this.predicates.set(predicates, start)
       this.predicateStarts[row + 1] = end

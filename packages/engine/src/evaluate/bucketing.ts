@@ -9,24 +9,32 @@ import type { Run } from './run.ts'
 
 /** Whether the rollout of a condition, a row of the table, includes the subject. */
 export function isInRollout(run: Run, plan: Plan, row: number): boolean {
+  const rollout = run.conditions.rollouts[row]!
+  if (rollout === FULL_ROLLOUT) return true
+  if (rollout > 0) return rolloutBucketOf(run, plan, run.conditions.entities[row]!) <= rollout
+  return isInUnusualRollout(run, plan, row)
+}
+
+/** For rollouts that are bucketed in another way or include no one. */
+function isInUnusualRollout(run: Run, plan: Plan, row: number): boolean {
   const { customs, entities, rollouts } = run.conditions
   const custom = customs[row]!
   const entity = entities[row]!
   if (custom !== null) return isInCustomRollout(run, plan, entity, custom)
-  const rollout = rollouts[row]!
-  if (rollout === FULL_ROLLOUT) return true
-  if (rollout <= 0 && identifierOf(run, plan, entity) !== '') return false
-  return rolloutBucketOf(run, plan, entity) <= rollout
+  return identifierOf(run, plan, entity) === '' && rolloutBucketOf(run, plan, entity) <= rollouts[row]!
 }
 
 /** The position of the variant for a subject that matches the condition. */
 export function variantOf(run: Run, plan: Plan, row: number): number {
-  const { customs, entities, overrides } = run.conditions
-  const override = overrides[row]!
-  if (override !== NO_VARIANT) return override
+  const override = run.conditions.overrides[row]!
+  return override === NO_VARIANT ? bucketedVariantOf(run, plan, row) : override
+}
+
+function bucketedVariantOf(run: Run, plan: Plan, row: number): number {
+  const { customs, entities } = run.conditions
+  const custom = customs[row]!
   const entity = entities[row]!
-  const split = customs[row]?.split
-  if (split) return splitVariantOf(run, plan, entity, split)
+  if (custom !== null && custom.split !== null) return splitVariantOf(run, plan, entity, custom.split)
   const { variants } = plan
   if (variants.length === 0) return NO_VARIANT
   const bucket = variantBucketOf(run, plan, entity)
@@ -44,19 +52,20 @@ export function isHeldOut(run: Run, plan: Plan): boolean {
 
 /** Conditions about the flag's own entity share one bucket; a condition about another entity has its own. */
 export function rolloutBucketOf(run: Run, plan: Plan, entity: number): number {
-  return bucketFor(run, plan, entity, ROLLOUT_SALT)
+  const known = entity === plan.entity ? run.buckets.rollouts[run.position]! : Number.NaN
+  return Number.isNaN(known) ? hashed(run, plan, entity, ROLLOUT_SALT) : known
 }
 
 export function variantBucketOf(run: Run, plan: Plan, entity: number): number {
-  return bucketFor(run, plan, entity, VARIANT_SALT)
+  const known = entity === plan.entity ? run.buckets.variants[run.position]! : Number.NaN
+  return Number.isNaN(known) ? hashed(run, plan, entity, VARIANT_SALT) : known
 }
 
-function bucketFor(run: Run, plan: Plan, entity: number, salt: Salt): number {
-  if (entity !== plan.entity) return bucketOrZero(plan.prefix, identifierOf(run, plan, entity), salt)
-  const known = run.buckets.known(run.position, salt)
-  return Number.isNaN(known)
-    ? run.buckets.hash(run.position, plan.prefix, identifierOf(run, plan, entity), salt)
-    : known
+function hashed(run: Run, plan: Plan, entity: number, salt: Salt): number {
+  const identifier = identifierOf(run, plan, entity)
+  return entity === plan.entity
+    ? run.buckets.hash(run.position, plan.prefix, identifier, salt)
+    : bucketOrZero(plan.prefix, identifier, salt)
 }
 
 export function holdoutBucketOf(run: Run, plan: Plan): number {

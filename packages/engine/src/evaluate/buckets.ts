@@ -10,25 +10,20 @@ export const bucketOrZero = (prefix: PackedPrefix, identifier: string, salt: Sal
 /** The rollout and variant buckets of one run, by flag position. Each is hashed at most once. */
 export class Buckets {
   /** NaN where nothing has been hashed. */
-  readonly #rollouts: Float64Array
-  readonly #variants: Float64Array
+  readonly rollouts: Float64Array
+  readonly variants: Float64Array
   /** What has been hashed one at a time: position and salt in one number. */
   readonly #single: number[] = []
   #singleCount = 0
   #hasBatches = false
 
   constructor(flagCount: number) {
-    this.#rollouts = new Float64Array(flagCount).fill(Number.NaN)
-    this.#variants = new Float64Array(flagCount).fill(Number.NaN)
+    this.rollouts = new Float64Array(flagCount).fill(Number.NaN)
+    this.variants = new Float64Array(flagCount).fill(Number.NaN)
   }
 
   #bySalt(salt: Salt): Float64Array {
-    return salt === ROLLOUT_SALT ? this.#rollouts : this.#variants
-  }
-
-  /** The bucket of a flag, or NaN when it has not been hashed. */
-  known(position: number, salt: Salt): number {
-    return salt === ROLLOUT_SALT ? this.#rollouts[position]! : this.#variants[position]!
+    return salt === ROLLOUT_SALT ? this.rollouts : this.variants
   }
 
   hash(position: number, prefix: PackedPrefix, identifier: string, salt: Salt): number {
@@ -47,8 +42,8 @@ export class Buckets {
   /** Prepares for the next subject. */
   clear(): void {
     if (this.#hasBatches) {
-      this.#rollouts.fill(Number.NaN)
-      this.#variants.fill(Number.NaN)
+      this.rollouts.fill(Number.NaN)
+      this.variants.fill(Number.NaN)
       this.#hasBatches = false
     } else {
       for (let index = 0; index < this.#singleCount; index++) {

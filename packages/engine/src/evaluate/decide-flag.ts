@@ -19,6 +19,7 @@ import { PERSON, type Run } from './run.ts'
 import {
   FAILED,
   FAILED_AFTER_UNKNOWN,
+  FALSE,
   hasFailed,
   isTrue,
   joinUncertainty,
@@ -63,23 +64,31 @@ function decideSuperCondition(run: Run, plan: Plan, row: number): number {
 }
 
 function decideConditions(run: Run, plan: Plan): number {
-  const { entities } = run.conditions
+  const { entities, predicates, predicateStarts } = run.conditions
+  const { conditionsEnd, entity, outcomeStride } = plan
   let base = firstCondition
   let best = NO_GROUP
   let bestRank = SKIPPED
-  for (let row = plan.conditionsStart; row < plan.conditionsEnd; row++, base += plan.outcomeStride) {
-    const entity = entities[row]!
+  for (let row = plan.conditionsStart; row < conditionsEnd; row++, base += outcomeStride) {
     let rank = SKIPPED
-    if (entity === plan.entity || run.has(entity)) {
-      const result = conjunction(run, row)
-      if (hasFailed(result)) return settle(run, plan, ERROR, result)
-      rank = UNMATCHED
-      if (isTrue(result)) {
-        if (isInRollout(run, plan, row)) {
-          return settle(run, plan, base + matchedOutcome(variantOf(run, plan, row)), result)
-        }
-        if (plan.earlyExit) return settle(run, plan, base + EXCLUDED, result)
+    if (entities[row] === entity || run.has(entities[row]!)) {
+      // AND over filters.
+      let result = TRUE
+      const end = predicateStarts[row + 1]!
+      for (let index = predicateStarts[row]!; index < end; index++) {
+        result = run.decide(predicates[index]!)
+        if (result !== TRUE) break
+      }
+      if (result === TRUE) {
+        if (isInRollout(run, plan, row)) return base + matchedOutcome(variantOf(run, plan, row))
+        if (plan.earlyExit) return base + EXCLUDED
         rank = EXCLUDED
+      } else if (result === FALSE) {
+        rank = UNMATCHED
+      } else {
+        const decided = decideUncertain(run, plan, row, base)
+        if (decided >= 0) return decided
+        rank = -decided
       }
     }
     // Reasons rank as their outcomes do within a condition; of equal ranks the later condition is reported.
@@ -89,6 +98,17 @@ function decideConditions(run: Run, plan: Plan): number {
     }
   }
   return best
+}
+
+/** Decides a condition with a filter that failed or that PostHog SDKs decline. Returns the outcome or, negated, the rank. */
+function decideUncertain(run: Run, plan: Plan, row: number, base: number): number {
+  const result = conjunction(run, row)
+  if (hasFailed(result)) return settle(run, plan, ERROR, result)
+  if (!isTrue(result)) return -UNMATCHED
+  if (isInRollout(run, plan, row)) {
+    return settle(run, plan, base + matchedOutcome(variantOf(run, plan, row)), result)
+  }
+  return plan.earlyExit ? settle(run, plan, base + EXCLUDED, result) : -EXCLUDED
 }
 
 /** AND over filters. The first uncertainty counts, since it decides how a PostHog SDK continues. */

@@ -138,7 +138,10 @@ export class Run {
   /** The result of a predicate, memoized for the run. */
   decide(id: number): Ternary {
     const known = this.filterResults[id]!
-    if (known !== NOT_EVALUATED) return known
+    return known === NOT_EVALUATED ? this.#evaluate(id) : known
+  }
+
+  #evaluate(id: number): Ternary {
     const cache = this.#caches.cacheOf[id]!
     const result = cache === NO_CACHE ? this.predicates[id]!(this) : this.#cached(id, cache)
     this.filterResults[id] = result

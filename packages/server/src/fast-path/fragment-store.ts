@@ -29,6 +29,8 @@ interface Kernel {
 const pageBytes = 64 * 1024
 /** The kernel reads the list as words of 4 bytes, two per fragment. */
 const pairBytes = 8
+/** The kernel copies whole blocks, so up to this many bytes more than a fragment has. */
+const blockBytes = 64
 
 /** Undefined where WebAssembly is missing or forbidden. */
 export function openFragmentStore(): FragmentStore | undefined {
@@ -69,7 +71,7 @@ function createStore({ memory, copy }: Kernel): FragmentStore {
       // The list and the copies are placed behind the fragments.
       const listAt = Math.ceil(size / pairBytes) * pairBytes
       const copiesAt = listAt + count * pairBytes
-      reserve(copiesAt + length)
+      reserve(copiesAt + length + blockBytes)
       words.set(list.subarray(0, count * 2), listAt / words.BYTES_PER_ELEMENT)
       copy(listAt, count, copiesAt)
       target.set(bytes.subarray(copiesAt, copiesAt + length), at)
