@@ -32,15 +32,15 @@ export function compareWithBaseline(
   ]
 }
 
-/** Throughput relative to a peer; empty when the peer is not installed. */
+/** Throughput relative to a peer; empty when the peer, or the Node that it is compared on, is not installed. */
 export function compareWithPeer(
   name: string,
   peer: string,
-  own: readonly Round[],
+  own: readonly Round[] | undefined,
   theirs: readonly Round[] | undefined,
   atLeast?: number,
 ): Figure[] {
-  if (!theirs) return []
+  if (!own || !theirs) return []
   const speed = ratios(of(own, 'perSecond'), of(theirs, 'perSecond'))
   const cpu = median(ratios(of(theirs, 'cpuEach'), of(own, 'cpuEach')))
   return [

@@ -26,7 +26,8 @@ export interface Installations {
   copy(flagCount: number): Promise<Copy>
   /** A copy of a database with 10 flags and this number of persons, which is cached between runs. */
   copyWithPersons(personCount: number): Promise<Copy>
-  open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation>
+  /** On this Node or, by its program, on another. */
+  open(databaseUrl: string, environment?: Readonly<Record<string, string>>, node?: string): Promise<Installation>
   /** Kills servers that a failed row left running and removes all files. */
   close(): Promise<void>
 }
@@ -72,8 +73,12 @@ export function createInstallations(log: (line: string) => void): Installations 
     return copyOf(await template)
   }
 
-  async function open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation> {
-    const server = await openInstallation(databaseUrl, environment)
+  async function open(
+    databaseUrl: string,
+    environment?: Readonly<Record<string, string>>,
+    node?: string,
+  ): Promise<Installation> {
+    const server = await openInstallation(databaseUrl, environment, node)
     running.push(server)
     return server
   }
@@ -106,12 +111,13 @@ export function createInstallations(log: (line: string) => void): Installations 
   }
 }
 
-/** Starts the server with default settings, including authentication and metrics; only the log is disabled. */
+/** Starts the server with default settings, including authentication, metrics and the access log. */
 async function openInstallation(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
+  node?: string,
 ): Promise<Installation> {
-  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5', ...environment })
+  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5', ...environment }, node)
   const request = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(server.url + path, {
       method,

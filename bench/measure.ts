@@ -37,8 +37,9 @@ export interface Size {
 export const sizes: Readonly<Record<Size['name'], Size>> = {
   full: {
     name: 'full',
-    rounds: 7,
-    roundMilliseconds: 1500,
+    // Many short rounds: the speed of a shared machine changes within seconds.
+    rounds: 21,
+    roundMilliseconds: 500,
     users: 50_000,
     connections: 32,
     flagCounts: [10, 100, 1000],
@@ -108,7 +109,7 @@ export const ratios = (over: readonly number[], under: readonly number[]): numbe
 export async function interleave<T>(
   contestants: Readonly<Record<string, () => Promise<T>>>,
   rounds: number,
-  warmUps = Math.min(rounds, 2),
+  warmUps = Math.ceil((rounds * 2) / 7),
 ): Promise<Record<string, T[]>> {
   const results: Record<string, T[]> = {}
   for (let round = -warmUps; round < rounds; round++) {

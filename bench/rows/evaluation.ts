@@ -31,7 +31,13 @@ async function evaluationOf(context: RowContext, flagCount: number): Promise<Fig
     baseline: () => runBaseline(size.roundMilliseconds),
     halyard: () => run(size.roundMilliseconds),
   }
-  const rivals = flagCount === 100 && context.peers.areEnabled ? await startRivals(context, flagCount) : {}
+  const hasRivals = flagCount === 100 && context.peers.areEnabled
+  const rivals = hasRivals ? await startRivals(context, flagCount) : {}
+  const node22 = hasRivals ? context.peers.node(22) : undefined
+  if (node22 !== undefined) {
+    const server = await installations.open((await installations.copy(flagCount)).databaseUrl, {}, node22)
+    rivals['halyard 22'] = { server, plan: { ...plan, token: server.token } }
+  }
   for (const [name, { server, plan }] of Object.entries(rivals)) {
     const runPeer = await aim(name, server, plan)
     contestants[name] = () => runPeer(size.roundMilliseconds)
@@ -43,13 +49,20 @@ async function evaluationOf(context: RowContext, flagCount: number): Promise<Fig
   const name = `POST /flags/?v=2, ${flagCount} flags`
   return [
     ...compareWithBaseline(name, rounds.halyard!, rounds.baseline!, targets[flagCount]),
-    ...compareWithPeer(name, 'unleash-server, Node 22', rounds.halyard!, rounds['unleash-server'], 20),
-    ...compareWithPeer(name, 'fastify + flagd-core, this Node', rounds.halyard!, rounds['fastify + flagd-core']),
-    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', rounds.halyard!, rounds['fastify + flagd-core 22']),
+    ...compareWithPeer(name, 'unleash-server, both on Node 22', rounds['halyard 22'], rounds['unleash-server'], 20),
+    ...compareWithPeer(name, 'unleash-server on Node 22', rounds.halyard, rounds['unleash-server']),
+    ...compareWithPeer(name, 'fastify + flagd-core, this Node', rounds.halyard, rounds['fastify + flagd-core']),
+    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', rounds.halyard, rounds['fastify + flagd-core 22']),
   ]
 }
 
-type Rivals = Record<string, { readonly server: Server; readonly plan: Target['plan'] }>
+type Rivals = Record<
+  string,
+  { readonly server: Pick<Server, 'port' | 'pid'> & Stoppable; readonly plan: Target['plan'] }
+>
+interface Stoppable {
+  stop(): Promise<unknown>
+}
 
 /** Other servers, if they are installed. */
 async function startRivals({ peers, size, log }: RowContext, flagCount: number): Promise<Rivals> {

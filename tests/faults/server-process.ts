@@ -24,23 +24,28 @@ export interface ServerProcess {
   stop(): Promise<number | string>
 }
 
-/** Starts the built server as a process and resolves when it serves. Rejects with its output when it does not. */
+/** Starts the built server as a process, on this Node or another, and resolves when it serves. Rejects with its output when it does not. */
 export async function startServer(
   databaseUrl: string,
   environment: Record<string, string> = {},
+  node?: string,
 ): Promise<ServerProcess> {
-  const launched = launchServer(databaseUrl, environment)
+  const launched = launchServer(databaseUrl, environment, node)
   return { ...launched, url: await launched.serving }
 }
 
 /** The same, without waiting; the URL is known when it serves. */
-export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}): Launched =>
-  launch([], {
-    DATABASE_URL: databaseUrl,
-    HALYARD_BOOTSTRAP_KEY: ownerKey,
-    HALYARD_PASSWORD_COST: '10',
-    ...environment,
-  })
+export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}, node?: string): Launched =>
+  launch(
+    [],
+    {
+      DATABASE_URL: databaseUrl,
+      HALYARD_BOOTSTRAP_KEY: ownerKey,
+      HALYARD_PASSWORD_COST: '10',
+      ...environment,
+    },
+    node,
+  )
 
 /** Starts an edge as a process; otherwise like `startServer`. */
 export async function startEdge(
@@ -59,8 +64,8 @@ export async function startDev(args: readonly string[]): Promise<ServerProcess> 
 
 type Launched = Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> }
 
-function launch(args: readonly string[], environment: Record<string, string>): Launched {
-  const { child, lines, ended } = run(args, { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment })
+function launch(args: readonly string[], environment: Record<string, string>, node?: string): Launched {
+  const { child, lines, ended } = run(args, { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment }, node)
   const serving = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', line => {
       const found = addressIn(line)
@@ -102,9 +107,9 @@ export async function runCommand(
   return { code, output: lines.join('\n') }
 }
 
-function run(args: readonly string[], environment: Record<string, string>) {
+function run(args: readonly string[], environment: Record<string, string>, node = process.execPath) {
   if (!existsSync(program)) throw new Error('The server is not built: npm run build')
-  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+  const child: ChildProcess = spawn(node, [program, ...args], {
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
