@@ -51,10 +51,12 @@ export const theme = createTheme({
     // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
     // A long badge wraps instead of being truncated.
+    // Those whose contrast is corrected below.
+    Avatar: { defaultProps: { allowedInitialsColors: [...textColors] } },
     Badge: {
       styles: {
         root: { textTransform: 'none', fontWeight: 500, height: 'auto', minHeight: 'var(--badge-height)' },
-        label: { whiteSpace: 'normal', overflowWrap: 'anywhere' },
+        label: { whiteSpace: 'var(--badge-wrap, normal)', overflowWrap: 'anywhere' },
       },
     },
   },

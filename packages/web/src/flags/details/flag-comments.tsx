@@ -77,7 +77,7 @@ export function FlagComments({ params, organizationId }: Props) {
         >
           {comment => (
             <article>
-              <Group justify="space-between" gap="xs">
+              <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
                 <Text size="sm" c="dimmed">
                   {comment.created_by.first_name || comment.created_by.email} ·{' '}
                   <RelativeTime instant={comment.created_at} />
