@@ -84,6 +84,7 @@ export function FlagComments({ params, organizationId }: Props) {
                 </Text>
                 {(isAdministrator || me?.uuid === comment.created_by.uuid) && (
                   <ConfirmButton
+                    flex="none"
                     label={t.flagDetails.deleteComment}
                     question={t.flagDetails.deleteCommentQuestion}
                     done={t.flagDetails.commentDeleted}
