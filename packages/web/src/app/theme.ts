@@ -81,6 +81,13 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-line': '#e6e8eb',
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
+      // Text on Mantine's shade for a hovered button has too little contrast.
+      ...Object.fromEntries(
+        ['indigo', 'red'].map(name => [
+          `--mantine-color-${name}-light-hover`,
+          `color-mix(in srgb, ${shade(name, 1)} 80%, ${shade(name, 2)})`,
+        ]),
+      ),
       ...Object.fromEntries(
         textColors.map(name => [
           `--mantine-color-${name}-light-color`,
