@@ -98,6 +98,8 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             {t.account.create}
           </Button>
         </FormRow>
+        {/* Shown once, so it must be in view: below the choices it would be off screen. */}
+        {create.data?.value && <OneTimeSecret value={create.data.value} label={create.data.label} />}
         {preset === 'full' ? (
           <Text size="sm">{t.account.fullHint}</Text>
         ) : (
@@ -134,7 +136,6 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             </Group>
           </Checkbox.Group>
         )}
-        {create.data?.value && <OneTimeSecret value={create.data.value} label={create.data.label} />}
       </Stack>
     </form>
   )

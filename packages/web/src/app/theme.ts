@@ -45,16 +45,24 @@ export const theme = createTheme({
     // Announces a field error when it appears, wherever the focus is.
     InputError: { defaultProps: { role: 'alert' } },
     // Content that arrives late makes a centered dialog move as a whole.
-    ModalRoot: { defaultProps: { yOffset: '10dvh', transitionProps: { duration: 120 } } },
+    ModalRoot: { defaultProps: { yOffset: 'min(10dvh, 8vw)', transitionProps: { duration: 120 } } },
     Accordion: { defaultProps: { variant: 'separated', radius: 'lg' } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
-    // A long badge wraps instead of being truncated.
+    // Those whose contrast is corrected below.
+    Avatar: { defaultProps: { allowedInitialsColors: [...textColors] } },
+    // A long badge wraps instead of being truncated. In a table it keeps its line, and its column is wide enough.
     Badge: {
       styles: {
-        root: { textTransform: 'none', fontWeight: 500, height: 'auto', minHeight: 'var(--badge-height)' },
-        label: { whiteSpace: 'normal', overflowWrap: 'anywhere' },
+        root: {
+          textTransform: 'none',
+          fontWeight: 500,
+          height: 'auto',
+          minHeight: 'var(--badge-height)',
+          minWidth: 'var(--badge-min-width, auto)',
+        },
+        label: { whiteSpace: 'var(--badge-wrap, normal)', overflowWrap: 'anywhere' },
       },
     },
   },
@@ -73,6 +81,13 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-line': '#e6e8eb',
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
+      // Text on Mantine's shade for a hovered button has too little contrast.
+      ...Object.fromEntries(
+        ['indigo', 'red'].map(name => [
+          `--mantine-color-${name}-light-hover`,
+          `color-mix(in srgb, ${shade(name, 1)} 80%, ${shade(name, 2)})`,
+        ]),
+      ),
       ...Object.fromEntries(
         textColors.map(name => [
           `--mantine-color-${name}-light-color`,

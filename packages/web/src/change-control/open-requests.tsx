@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Alert } from '@mantine/core'
+import { Alert, Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../i18n/language.tsx'
@@ -36,9 +36,16 @@ export function OpenRequests(props: Props) {
         const states: Readonly<Record<string, string>> = t.requests.states
         return (
           <div key={id}>
-            <Link to="/project/$projectId/requests/$requestId" params={{ projectId, requestId: String(id) }}>
+            <Anchor
+              component={Link}
+              to={`/project/${projectId}/requests/${id}`}
+              size="sm"
+              // The color of links has too little contrast on the color of the notice.
+              c="inherit"
+              underline="always"
+            >
               {title}
-            </Link>{' '}
+            </Anchor>{' '}
             · {states[state] ?? state}
           </div>
         )

@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
-import { Button, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Cohort } from '../services/cohort-queries.ts'
@@ -45,7 +45,15 @@ export function CohortPage() {
       {known => (
         <Page
           title={known.name || `#${known.id}`}
-          intro={<Size cohort={known} />}
+          intro={
+            <>
+              <Anchor component={Link} to={`/project/${projectId}/cohorts`} size="sm" underline="always">
+                {t.shell.cohorts}
+              </Anchor>
+              {' · '}
+              <Size cohort={known} />
+            </>
+          }
           actions={<DeleteCohort projectId={projectId} cohort={known} />}
         >
           <Stack gap="xl">

@@ -120,7 +120,7 @@ export function SetDialog({ organizationId, set, onClose }: Props) {
                   { value: '', label: t.environments.newProject },
                   ...projects.map(({ id, name: label }) => ({ value: String(id), label })),
                 ]}
-                flex="1 1 8rem"
+                flex="2 1 12rem"
               />
               <Switch
                 label={t.environments.isProduction}

@@ -32,7 +32,15 @@ export function PersonPage() {
       {({ name, distinct_ids, properties, created_at }) => (
         <Page
           title={name}
-          intro={t.persons.firstSeen(moment(created_at))}
+          intro={
+            <>
+              <Anchor component={Link} to={`/project/${projectId}/persons`} size="sm" underline="always">
+                {t.shell.persons}
+              </Anchor>
+              {' · '}
+              {t.persons.firstSeen(moment(created_at))}
+            </>
+          }
           actions={
             <ConfirmButton
               label={t.persons.remove}

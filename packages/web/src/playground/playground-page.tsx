@@ -130,6 +130,7 @@ function Results({ flags, results }: { flags: readonly string[]; results: readon
       </Group>
       {results.some(row => row.is_incomplete) && <Alert color="yellow">{t.playground.incomplete}</Alert>}
       <DataTable
+        isMatrix
         label={t.playground.results}
         head={head}
         rows={results.map(({ distinct_id, values, draft }, index) => ({

@@ -88,7 +88,12 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
           {t.signIn.firstOwner}
         </Text>
         <Code block style={{ whiteSpace: 'pre-wrap' }}>
-          {t.signIn.resetCommand}
+          {t.signIn.resetCommand.split(/(?<= )/).map(word => (
+            // A line must not end within an option.
+            <span key={word} style={{ display: 'inline-block', whiteSpace: 'pre' }}>
+              {word}
+            </span>
+          ))}
         </Code>
       </details>
     </AuthLayout>

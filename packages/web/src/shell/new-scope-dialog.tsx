@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Button, Checkbox, Stack } from '@mantine/core'
+import { Button, Checkbox, Group, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
@@ -75,9 +75,11 @@ export function NewScopeDialog(props: Props) {
               onChange={event => setIsSet(event.currentTarget.checked)}
             />
           )}
-          <Button type="submit" loading={make.isPending}>
-            {t.common.create}
-          </Button>
+          <Group justify="flex-end">
+            <Button type="submit" loading={make.isPending}>
+              {t.common.create}
+            </Button>
+          </Group>
         </Stack>
       </form>
     </Dialog>

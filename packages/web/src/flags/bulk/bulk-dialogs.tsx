@@ -36,7 +36,9 @@ export function TagDialog({ title, known, onClose, onTag }: TagProps) {
             value={tag}
             onChange={setTag}
           />
-          <Button type="submit">{title}</Button>
+          <Group justify="flex-end">
+            <Button type="submit">{title}</Button>
+          </Group>
         </Stack>
       </form>
     </Dialog>

@@ -206,7 +206,7 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
               ) : (
                 <Menu.Item onClick={() => setIsArchiving(true)}>{t.archive.archive}</Menu.Item>
               )}
-              <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+              <Menu.Item color="red" c="var(--mantine-color-error)" onClick={() => setIsAsking(true)}>
                 {t.flags.bulkDelete}
               </Menu.Item>
             </>

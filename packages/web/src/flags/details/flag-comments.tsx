@@ -77,13 +77,14 @@ export function FlagComments({ params, organizationId }: Props) {
         >
           {comment => (
             <article>
-              <Group justify="space-between" gap="xs">
+              <Group justify="space-between" gap="xs" wrap="nowrap" align="flex-start">
                 <Text size="sm" c="dimmed">
                   {comment.created_by.first_name || comment.created_by.email} ·{' '}
                   <RelativeTime instant={comment.created_at} />
                 </Text>
                 {(isAdministrator || me?.uuid === comment.created_by.uuid) && (
                   <ConfirmButton
+                    flex="none"
                     label={t.flagDetails.deleteComment}
                     question={t.flagDetails.deleteCommentQuestion}
                     done={t.flagDetails.commentDeleted}

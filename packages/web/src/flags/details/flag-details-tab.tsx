@@ -110,7 +110,7 @@ function DetailsForm({ params, details, members, canEdit }: FormProps) {
         {!linkProblem && <ProblemAlert error={save.error} />}
         <NativeSelect
           label={t.health.owner}
-          maw={360}
+          maw={560}
           disabled={!canEdit}
           value={owner}
           onChange={event => setOwner(event.currentTarget.value)}

@@ -23,7 +23,7 @@ import { isValidKey } from './flag-key.ts'
 import { Impact } from './impact.tsx'
 import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
-import { hasBrokenPayload, PayloadField } from './variants/payload-editor.tsx'
+import { hasBrokenPayload } from './variants/payload-editor.tsx'
 import { VariantsEditor } from './variants/variants-editor.tsx'
 
 interface Props {
@@ -135,11 +135,6 @@ export function FlagEditor(props: Props) {
           </EditorSection>
           <EditorSection title={t.editor.flagType} intro={t.editor.payloadsIntro}>
             <VariantsEditor {...payloads} />
-            {draft.filters.variants.length === 0 && (
-              <div className={classes.single}>
-                <PayloadField of="true" {...payloads} />
-              </div>
-            )}
           </EditorSection>
           {!props.isNew && (
             <EditorSection title={t.editor.details}>

@@ -70,6 +70,8 @@ export function linesOf(field: string, value: unknown, wording: Wording): string
   if (value === null || value === undefined || value === '') return []
   if (field === 'filters' && typeof value === 'object') return filterLines(value as Record<string, unknown>, wording)
   if (field === 'rollback_conditions') return rollbackLines(value, wording)
+  if (field === 'links' && Array.isArray(value))
+    return value.map(({ title, url }) => (title ? `${title}: ${url}` : url))
   if (typeof value === 'boolean') return [value ? wording.t.words.yes : wording.t.words.no]
   if (Array.isArray(value)) return value.map(item => (typeof item === 'string' ? item : JSON.stringify(item)))
   return [typeof value === 'object' ? JSON.stringify(value) : String(value)]

@@ -77,6 +77,7 @@ export const conditions: ConditionsMessages = {
     name: 'Beschreibung',
     filters: 'Freigabebedingungen',
     active: 'Ein',
+    archived: 'Archiviert',
     deleted: 'Gelöscht',
     tags: 'Tags',
     created_at: 'Erstellt',
@@ -91,5 +92,7 @@ export const conditions: ConditionsMessages = {
     owner: 'Zuständig',
     expected_end: 'Erwartetes Ende',
     links: 'Links',
+    payload_schema: 'Payload-Schema',
+    role_access: 'Zugriff',
   },
 }

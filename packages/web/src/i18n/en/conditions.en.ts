@@ -76,6 +76,7 @@ export const conditions = {
     name: 'Description',
     filters: 'Release conditions',
     active: 'On',
+    archived: 'Archived',
     deleted: 'Deleted',
     tags: 'Tags',
     created_at: 'Created',
@@ -90,6 +91,8 @@ export const conditions = {
     owner: 'Owner',
     expected_end: 'Expected end',
     links: 'Links',
+    payload_schema: 'Payload schema',
+    role_access: 'Access',
   },
 }
 

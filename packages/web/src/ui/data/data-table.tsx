@@ -6,11 +6,15 @@ interface Props {
   label: string
   head: readonly string[]
   rows: readonly { readonly key: string | number; readonly cells: readonly ReactNode[] }[]
+  /** With as many columns as the data has: the table scrolls, not the page. */
+  isMatrix?: boolean
 }
 
+const isShort = (cell: ReactNode): boolean => typeof cell === 'string' && cell.length <= 24
+
 /** A table that becomes a list of cards on a phone. Explicit roles keep it a table for screen readers. */
-export function DataTable({ label, head, rows }: Props) {
-  return (
+export function DataTable({ label, head, rows, isMatrix = false }: Props) {
+  const table = (
     <Table aria-label={label} verticalSpacing="xs" className={classes.table} role="table">
       <Table.Thead role="rowgroup">
         <Table.Tr role="row">
@@ -41,6 +45,7 @@ export function DataTable({ label, head, rows }: Props) {
                     role="cell"
                     data-label={head[index] || undefined}
                     data-actions={head[index] === '' || undefined}
+                    data-short={isShort(cell) || undefined}
                   >
                     {cell}
                   </Table.Td>
@@ -51,5 +56,12 @@ export function DataTable({ label, head, rows }: Props) {
         ))}
       </Table.Tbody>
     </Table>
+  )
+  if (!isMatrix) return table
+  return (
+    // Without a mouse, only a focused element scrolls.
+    <div className={classes.scroller} tabIndex={0}>
+      {table}
+    </div>
   )
 }

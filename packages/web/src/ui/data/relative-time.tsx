@@ -12,7 +12,7 @@ export function RelativeTime({ instant }: { instant: string }) {
     return () => clearInterval(timer)
   }, [])
   return (
-    <time dateTime={instant} title={moment(instant)}>
+    <time dateTime={instant} title={moment(instant)} style={{ whiteSpace: 'nowrap' }}>
       {ago(instant, now)}
     </time>
   )

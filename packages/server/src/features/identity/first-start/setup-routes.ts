@@ -29,13 +29,21 @@ export function serveSetup(app: FastifyInstance, credentials: FirstCredentials, 
   })
 }
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}label{margin-top:1rem}
-input{padding:.5rem;border:1px solid #767676;border-radius:4px}
-button{margin-top:1.5rem;padding:.6rem;border:0;border-radius:4px;background:#1b5fc1;color:#fff;cursor:pointer}
-[role=alert]{color:#b00020}a{color:#1b5fc1}code{background:#eee;padding:0 .2em}
-@media(prefers-color-scheme:dark){body{background:#161616;color:#eee}code{background:#333}a{color:#8ab4f8}
-[role=alert]{color:#ff8a80}input{background:#222;color:#eee}}`
+/** The look of the sign-in page. */
+const style = `body{font:14px/1.55 Inter,system-ui,sans-serif;max-width:23rem;margin:18vh auto 2rem;padding:0 1rem;color:#000;background:#fff}
+svg{display:block;margin:0 auto}h1{margin:1rem 0;font-size:1.375rem;font-weight:600;text-align:center}
+section{padding:.5rem 1.25rem 1.25rem;border:1px solid #e6e8eb;border-radius:16px}
+label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}label{margin-top:1rem;font-weight:600}
+input{padding:.4rem .75rem;border:1px solid #868e96;border-radius:8px;background:#fff;color:inherit}
+button{margin-top:1.5rem;padding:.5rem;border:0;border-radius:8px;background:#4263eb;color:#fff;font-weight:600;cursor:pointer}
+:focus-visible{outline:2px solid #3b5bdb;outline-offset:2px}
+[role=alert]{color:#c92a2a}a{color:#3b5bdb}code{background:#f1f3f6;padding:0 .2em}
+@media(prefers-color-scheme:dark){body{background:#17181b;color:#c9c9c9}section{border-color:#2c2e33}
+code{background:#2a2c32}a{color:#748ffc}button{background:#3b5bdb}:focus-visible{outline-color:#91a7ff}
+[role=alert]{color:#ff8787}input{background:#25262b;border-color:#696969}}`
+
+const logo = `<svg width="40" height="40" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4263eb"/>
+<path d="M10 26V6M10 7.5l13 4.5-13 5" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
@@ -44,7 +52,7 @@ const send = (reply: FastifyReply, status: number, html: string): FastifyReply =
 
 const page = (title: string, content: string): string => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Halyard</title><style>${style}</style></head><body><main><h1>${title}</h1>${content}</main></body></html>
+<title>${title} · Halyard</title><style>${style}</style></head><body><main>${logo}<h1>${title}</h1><section>${content}</section></main></body></html>
 `
 
 const formPage = (token: string, problem?: string): string =>

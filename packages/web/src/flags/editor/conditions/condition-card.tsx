@@ -182,7 +182,7 @@ function Rollout(props: { value: number | null; problems: readonly string[]; onC
   const value = props.value ?? 100
   return (
     <Group gap="md" wrap="nowrap" align="center" mt="xs">
-      <Text size="sm" className={classes.joint}>
+      <Text size="sm" flex="none">
         {t.editor.rollOutTo}
       </Text>
       <Slider

@@ -27,7 +27,11 @@ export function VariantsEditor(payloads: PayloadProps) {
           { value: 'variants', label: t.editor.kindVariants },
         ]}
       />
-      {variants.length > 0 && (
+      {variants.length === 0 ? (
+        <div className={classes.single}>
+          <PayloadField of="true" {...payloads} />
+        </div>
+      ) : (
         <Stack gap="xs" mt="md">
           <Bar variants={variants} />
           {variants.map((variant, index) => (

@@ -28,7 +28,7 @@ interface Props {
   nextChange: string | undefined
 }
 
-const tagsShownMax = 3
+const tagsShownMax = 2
 const noChecks: readonly never[] = []
 
 export const FlagRow = memo(function FlagRow({
@@ -72,6 +72,7 @@ export const FlagRow = memo(function FlagRow({
             to="/project/$projectId/flags/$flagId"
             params={{ projectId, flagId: String(flag.id) }}
             className={classes.key as string}
+            title={flag.key}
           >
             {flag.key}
           </Link>
@@ -81,7 +82,11 @@ export const FlagRow = memo(function FlagRow({
             </span>
           )}
           <FlagBadges nextChange={nextChange} checks={usage?.checks ?? noChecks} />
-          {flag.name !== '' && <span className={classes.name}>{flag.name}</span>}
+          {flag.name !== '' && (
+            <span className={classes.name} title={flag.name}>
+              {flag.name}
+            </span>
+          )}
         </span>
         <span className={classes.state}>
           <span className={classes.dot} data-color={state.color} aria-hidden="true" />

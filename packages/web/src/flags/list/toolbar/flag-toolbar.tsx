@@ -52,6 +52,8 @@ export function FlagToolbar({
   const choice = (name: keyof FlagSearch, label: string, options: { value: string; label: string }[]) => (
     <NativeSelect
       aria-label={label}
+      className={classes.filter as string}
+      wrapperProps={{ 'data-chosen': search[name] !== undefined || undefined }}
       value={String(search[name] ?? '')}
       onChange={event => set(name, event.currentTarget.value)}
       // The chosen value keeps the name of its filter: "State: Off", not "Off".
@@ -60,10 +62,6 @@ export function FlagToolbar({
           ? { ...option, label: `${label}: ${option.label}` }
           : option,
       )}
-      // A fixed basis: sizing by the longest tag would shift the layout when tags load.
-      flex="1 1 7rem"
-      miw={0}
-      maw={180}
       rightSectionWidth={26}
       styles={{ input: { fontSize: '0.8125rem', paddingInline: '0.625rem 1.5rem' } }}
     />
@@ -79,7 +77,7 @@ export function FlagToolbar({
         value={typed}
         onChange={event => onType(event.currentTarget.value)}
         onKeyDown={event => ['Escape', 'Enter', 'ArrowDown'].includes(event.key) && onLeave()}
-        flex="1 1 11rem"
+        flex="3 1 8rem"
         maw={420}
       />
       <Button
