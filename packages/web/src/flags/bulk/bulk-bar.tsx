@@ -1,18 +1,19 @@
 import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
+import { late } from '../../ui/late.tsx'
 import classes from './bulk-bar.module.css'
 import { useBulk } from './use-bulk.ts'
 
 // Loaded on demand: the first view of the list does not need them.
 const dialogs = () => import('./bulk-dialogs.tsx')
-const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
-const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
-const BulkReview = lazy(async () => ({ default: (await import('./bulk-review.tsx')).BulkReview }))
-const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDialog }))
+const TagDialog = late(async () => (await dialogs()).TagDialog)
+const CopyDialog = late(async () => (await dialogs()).CopyDialog)
+const BulkReview = late(async () => (await import('./bulk-review.tsx')).BulkReview)
+const FailuresDialog = late(async () => (await dialogs()).FailuresDialog)
 
 interface Props {
   project: Project
