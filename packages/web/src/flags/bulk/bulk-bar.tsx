@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import { late } from '../../ui/late.tsx'
 import classes from './bulk-bar.module.css'
+import type { ReviewedChange } from './bulk-review.tsx'
 import { useBulk } from './use-bulk.ts'
 
 // Loaded on demand: the first view of the list does not need them.
@@ -21,7 +22,7 @@ interface Props {
   onSelect: (ids: readonly number[]) => void
 }
 
-type BulkDialog = 'on' | 'off' | 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'delete' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags, onSelect }: Props) {
@@ -58,9 +59,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
                 {t.flags.bulk(flags.length)}
               </Text>
               {flags.every(flag => flag.deleted) ? (
-                <Button size="xs" variant="default" onClick={() => bulk.restore(flags)}>
-                  {t.flags.bulkRestore}
-                </Button>
+                dialogButton('restore', t.flags.bulkRestore)
               ) : (
                 <>
                   {dialogButton('on', t.flags.bulkOn)}
@@ -89,22 +88,23 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             onTag={tag}
           />
         )}
-        {(dialog === 'on' || dialog === 'off') && (
+        {(dialog === 'on' || dialog === 'off' || dialog === 'restore') && (
           <BulkReview
             project={project}
             flags={flags}
-            active={dialog === 'on'}
+            change={dialog}
             onClose={close}
             onConfirm={() => {
               close()
-              bulk.change(flags, { active: dialog === 'on' })
+              if (dialog === 'restore') bulk.restore(flags)
+              else bulk.change(flags, { active: dialog === 'on' })
             }}
           />
         )}
         {dialog === 'copy' && (
           <CopyDialog
             project={project}
-            count={flags.length}
+            flags={flags}
             onClose={close}
             onCopy={(targets, isOff) => {
               close()

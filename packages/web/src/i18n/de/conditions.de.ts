@@ -77,6 +77,7 @@ export const conditions: ConditionsMessages = {
     name: 'Beschreibung',
     filters: 'Freigabebedingungen',
     active: 'Ein',
+    archived: 'Archiviert',
     deleted: 'Gelöscht',
     tags: 'Tags',
     created_at: 'Erstellt',

@@ -76,6 +76,7 @@ export const conditions = {
     name: 'Description',
     filters: 'Release conditions',
     active: 'On',
+    archived: 'Archived',
     deleted: 'Deleted',
     tags: 'Tags',
     created_at: 'Created',
