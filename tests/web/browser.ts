@@ -76,10 +76,17 @@ export async function openPage(browser: Browser, baseURL: string, options: PageO
   // An open page would follow the changes of later tests.
   onTestFinished(() => context.close())
   context.setDefaultTimeout(waitMilliseconds)
+  await context.addInitScript(watchBubbles)
   const page = await context.newPage()
   watch(page)
   return page
 }
+
+/** Collects what the browser reports about a field in a bubble of its own, which a page prevents. */
+const watchBubbles = `window.bubbles = []
+window.addEventListener('invalid', event => setTimeout(() => {
+  if (!event.defaultPrevented) window.bubbles.push(event.target.outerHTML.slice(0, 200))
+}), true)`
 
 interface StoredSession {
   readonly key: string
@@ -120,8 +127,8 @@ async function contentOf(page: Page): Promise<void> {
 }
 
 /**
- * No console errors and no violations of WCAG 2.2 AA that axe can find. A page that has passed in one color scheme needs
- * only the rules for colors in the other.
+ * No console errors, no bubbles of the browser and no violations of WCAG 2.2 AA that axe can find. A page that has passed
+ * in one color scheme needs only the rules for colors in the other.
  */
 export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): Promise<void> {
   await contentOf(page)
@@ -130,6 +137,7 @@ export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): 
     await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
   expect(consoleErrors.get(page)).toEqual([])
   expect(await violationsIn(page, rules)).toEqual([])
+  expect(await page.evaluate('window.bubbles ?? []'), 'errors in bubbles of the browser').toEqual([])
   expect(await page.evaluate(namelessTabs), 'tab lists without an accessible name').toBe(0)
   expect(await hasHorizontalScroll(page), 'the page scrolls horizontally').toBe(false)
 }

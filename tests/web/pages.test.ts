@@ -266,15 +266,15 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('No scheduled changes').waitFor()
   })
 
-  it('marks a ramp whose condition is gone, and cancels it', async () => {
+  it('keeps a ramp with its condition, marks it when that is gone, and cancels it', async () => {
     const address = `${visit.scenario.project}/feature_flags/${flagId}/`
     const { body: before } = await visit.scenario.get(address)
-    await visit.scenario.patch(address, {
-      filters: {
-        groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }],
-      },
-    })
+    const other = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }
+    await visit.scenario.patch(address, { filters: { groups: [other, ...before.filters.groups] } })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
+    const moved = page.getByRole('row', { name: /^Condition 2: 20% → 60% → 100%/ })
+    await moved.getByText('pending', { exact: true }).waitFor()
+    await visit.scenario.patch(address, { filters: { groups: [other] } })
     const ramp = page.getByRole('row', { name: /^Condition 1: 20% → 60% → 100%/ })
     await ramp.getByText('broken', { exact: true }).waitFor()
     await ramp.getByText('Its condition was changed or removed.').waitFor()
@@ -416,6 +416,13 @@ describe('access', { timeout: 120_000 }, () => {
     await withoutRole.selectOption('Can view')
     await page.getByText('Members without a role can only view flags.').waitFor()
     await expectSound(page)
+    // What that means for each member.
+    const accessOf = (name: string) => page.getByRole('row', { name: new RegExp(`${name}@`) })
+    await page.goto(inOrganization('/members'))
+    await accessOf('linus').getByText('Can view').waitFor()
+    await accessOf('owner').getByText('Can edit').waitFor()
+    await expectSound(page)
+    await page.goto(inOrganization('/roles'))
     await withoutRole.selectOption('Can edit')
     await page.getByText('Members without a role can edit all flags.').waitFor()
     await page.getByRole('textbox', { name: 'Role name' }).fill('Release managers')

@@ -205,7 +205,7 @@ function FlagMenu({ flag, project }: Pick<TabProps, 'flag' | 'project'>) {
               ) : (
                 <Menu.Item onClick={() => setDialog('archive')}>{t.archive.archive}</Menu.Item>
               )}
-              <Menu.Item color="red" onClick={() => setDialog('delete')}>
+              <Menu.Item c="var(--mantine-color-error)" onClick={() => setDialog('delete')}>
                 {t.flags.bulkDelete}
               </Menu.Item>
             </>
