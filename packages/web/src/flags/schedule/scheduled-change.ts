@@ -135,7 +135,7 @@ interface Ramp {
   readonly condition?: unknown
 }
 
-/** Where the condition of a ramp stands now; where it stood when the ramp was planned, if it cannot be told. */
+/** Where the condition of a ramp stands now; where it stood when the ramp was planned, if that is unknown. */
 function rampPosition({ condition_index: planned = 0, condition }: Ramp, groups: readonly unknown[]): number {
   if (condition === undefined) return planned
   const equal = groups.flatMap((group, index) => (identityOf(group) === identityOf(condition) ? [index] : []))
