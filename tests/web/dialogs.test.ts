@@ -122,7 +122,13 @@ describe.each([
       account: { path: flags, open: () => inNavigation(/Account/) },
       // A phone shows flags as cards.
       ...(!isPhone && { columns: { path: flags, open: () => press('Columns') } }),
-      'saved views': { path: flags, open: () => press('Saved views') },
+      'saved views': {
+        path: flags,
+        open: async () => {
+          if (isPhone) await press('Filters')
+          await press('Saved views')
+        },
+      },
       'actions of a flag': { path: paths.flag, open: () => press('More actions') },
       'kinds of filters': { path: `${flags}/new`, open: () => press('Add filter') },
       'actions of a file': { path: `${paths.plugin}?tab=source`, open: () => press('Actions for words.ts') },
