@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Locator, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { launch } from './launch-browser.ts'
@@ -8,15 +8,22 @@ import { launch } from './launch-browser.ts'
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const waitMilliseconds = 30_000
 
+export interface PageOptions {
+  readonly width?: number
+  readonly height?: number
+  readonly dark?: boolean
+  readonly locale?: string
+}
+
 /** The web app in a real browser against a real server. */
 export interface Visit {
   readonly scenario: Scenario
   /** Opens a page in a browser context of its own, until the end of the test. */
-  open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
+  open(options?: PageOptions): Promise<Page>
   /** Signs the owner or someone else in with the form and opens the path. */
   signIn(page: Page, path: string, as?: { email: string; password: string }): Promise<void>
   /** Opens a page with the owner signed in, without the form. */
-  signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
+  signedIn(path: string, options?: PageOptions): Promise<Page>
   close(): Promise<void>
 }
 
@@ -27,22 +34,7 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
   ])
   const { password, email } = scenario.halyard.firstOwner!
 
-  const open: Visit['open'] = async (options = {}) => {
-    const context = await browser.newContext({
-      baseURL: scenario.url,
-      locale: options.locale ?? 'en-US',
-      timezoneId: 'UTC',
-      colorScheme: options.dark ? 'dark' : 'light',
-      reducedMotion: 'reduce',
-      viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
-    })
-    // An open page would follow the changes of later tests.
-    onTestFinished(() => context.close())
-    context.setDefaultTimeout(waitMilliseconds)
-    const page = await context.newPage()
-    watch(page)
-    return page
-  }
+  const open: Visit['open'] = options => openPage(browser, scenario.url, options)
   const signIn: Visit['signIn'] = async (page, path, as = { email, password }) => {
     await page.goto(`/login?next=${encodeURIComponent(path)}`)
     await page.locator('input[type=email]').fill(as.email)
@@ -61,9 +53,7 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     async signedIn(path, options) {
       const page = await open(options)
       const session = await scenario.as(undefined).post('/api/login/', { email, password })
-      await page.addInitScript(storeSession(session.body.api_key, session.body.expires_at))
-      await page.goto(path)
-      await contentOf(page)
+      await openSignedIn(page, path, { key: session.body.api_key, expiresAt: session.body.expires_at })
       return page
     },
     async close() {
@@ -73,11 +63,48 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
   }
 }
 
+/** Opens a page in a browser context of its own, until the end of the test. */
+export async function openPage(browser: Browser, baseURL: string, options: PageOptions = {}): Promise<Page> {
+  const context = await browser.newContext({
+    baseURL,
+    locale: options.locale ?? 'en-US',
+    timezoneId: 'UTC',
+    colorScheme: options.dark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+    viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+  })
+  // An open page would follow the changes of later tests.
+  onTestFinished(() => context.close())
+  context.setDefaultTimeout(waitMilliseconds)
+  await context.addInitScript(watchBubbles)
+  const page = await context.newPage()
+  watch(page)
+  return page
+}
+
+/** Collects what the browser reports about a field in a bubble of its own, which a page prevents. */
+const watchBubbles = `window.bubbles = []
+window.addEventListener('invalid', event => setTimeout(() => {
+  if (!event.defaultPrevented) window.bubbles.push(event.target.outerHTML.slice(0, 200))
+}), true)`
+
+interface StoredSession {
+  readonly key: string
+  readonly expiresAt: string
+}
+
+/** Opens a path with a session that a sign-in would have stored. */
+export async function openSignedIn(page: Page, path: string, session: StoredSession): Promise<void> {
+  await page.addInitScript(storeSession(session))
+  await page.goto(path)
+  await contentOf(page)
+}
+
 /** Signs the tab in once: a later reload finds what the web app has stored. */
-const storeSession = (key: string, expiresAt: string): string => `{
+const storeSession = (session: StoredSession): string => `{
   if (!sessionStorage.getItem('test.signed-in')) {
     sessionStorage.setItem('test.signed-in', 'yes')
-    sessionStorage.setItem('halyard.session', ${JSON.stringify(JSON.stringify({ key, expiresAt }))})
+    sessionStorage.setItem('halyard.session', ${JSON.stringify(JSON.stringify(session))})
   }
 }`
 
@@ -100,8 +127,8 @@ async function contentOf(page: Page): Promise<void> {
 }
 
 /**
- * No console errors and no violations of WCAG 2.2 AA that axe can find. A page that has passed in one color scheme needs
- * only the rules for colors in the other.
+ * No console errors, no bubbles of the browser and no violations of WCAG 2.2 AA that axe can find. A page that has passed
+ * in one color scheme needs only the rules for colors in the other.
  */
 export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): Promise<void> {
   await contentOf(page)
@@ -110,6 +137,7 @@ export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): 
     await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
   expect(consoleErrors.get(page)).toEqual([])
   expect(await violationsIn(page, rules)).toEqual([])
+  expect(await page.evaluate('window.bubbles ?? []'), 'errors in bubbles of the browser').toEqual([])
   expect(await page.evaluate(namelessTabs), 'tab lists without an accessible name').toBe(0)
   expect(await hasHorizontalScroll(page), 'the page scrolls horizontally').toBe(false)
 }

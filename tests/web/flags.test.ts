@@ -209,6 +209,12 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
     await page.getByRole('checkbox', { name: 'Select dark-mode' }).check()
     await page.getByRole('button', { name: 'Restore' }).click()
+    // A restored flag is evaluated again: what that means is shown first.
+    const restoring = page.getByRole('dialog', { name: 'Restore 1 flag?' })
+    await restoring.getByRole('row', { name: /dark-mode Deleted Off for everyone No one/ }).waitFor()
+    await expectSound(page)
+    expect((await flagNamed('dark-mode'))?.deleted ?? true).toBe(true)
+    await restoring.getByRole('button', { name: 'Restore' }).click()
     await page.getByText('No matching flags').waitFor()
     await expect.poll(async () => (await flagNamed('dark-mode')).deleted).toBe(false)
   })
@@ -252,10 +258,32 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Copy to projects' }).click()
     await page.getByRole('checkbox', { name: 'Mobile' }).check()
     await expectSound(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Copy 3 flags' }).click()
+    const copiesOf = async () => (await scenario.get(`/api/projects/${target.id}/feature_flags/`)).body.results
+    // One of them exists there and is on for someone.
+    await scenario.post('/batch/', {
+      api_key: target.api_token,
+      batch: [{ event: '$identify', distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }],
+    })
+    await expect
+      .poll(async () => (await scenario.get(`/api/projects/${target.id}/persons/`)).body.count, { timeout: 60_000 })
+      .toBe(1)
+    await scenario.post(`/api/projects/${target.id}/feature_flags/`, { key: 'dark-mode', name: 'Older' })
+    await page.getByRole('dialog').getByRole('button', { name: 'Review and copy' }).click()
+    const review = page.getByRole('dialog', { name: 'Copy to projects' })
+    await review
+      .getByRole('row', {
+        name: /dark-mode Mobile On for all people Off for everyone ?On, Description, Release conditions 1 would lose/,
+      })
+      .waitFor()
+    await review.getByRole('row', { name: /new-checkout Mobile Missing Off for everyone ?Will be created/ }).waitFor()
+    await expectSound(page)
+    expect(await copiesOf()).toHaveLength(1)
+    await review.getByRole('button', { name: 'Copy 3 flags' }).click()
     await page.getByText('3 flags copied to 1 project').waitFor()
-    const copies = await scenario.get(`/api/projects/${target.id}/feature_flags/`)
-    expect(copies.body.results.map((flag: { active: boolean }) => flag.active)).toEqual([false, false, false])
+    expect((await copiesOf()).map((flag: { active: boolean }) => flag.active)).toEqual([false, false, false])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Copy in 1 project undone').waitFor()
+    expect(await copiesOf()).toMatchObject([{ key: 'dark-mode', name: 'Older', active: true }])
   })
 
   it('marks a flag with a scheduled change', async () => {

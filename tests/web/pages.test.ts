@@ -266,15 +266,15 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('No scheduled changes').waitFor()
   })
 
-  it('marks a ramp whose condition is gone, and cancels it', async () => {
+  it('keeps a ramp with its condition, marks it when that is gone, and cancels it', async () => {
     const address = `${visit.scenario.project}/feature_flags/${flagId}/`
     const { body: before } = await visit.scenario.get(address)
-    await visit.scenario.patch(address, {
-      filters: {
-        groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }],
-      },
-    })
+    const other = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['team'] }] }
+    await visit.scenario.patch(address, { filters: { groups: [other, ...before.filters.groups] } })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
+    const moved = page.getByRole('row', { name: /^Condition 2: 20% → 60% → 100%/ })
+    await moved.getByText('pending', { exact: true }).waitFor()
+    await visit.scenario.patch(address, { filters: { groups: [other] } })
     const ramp = page.getByRole('row', { name: /^Condition 1: 20% → 60% → 100%/ })
     await ramp.getByText('broken', { exact: true }).waitFor()
     await ramp.getByText('Its condition was changed or removed.').waitFor()
@@ -311,7 +311,55 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Review and copy' }).click()
     await preview.getByText('Removed: Condition 1: 5% of people').waitFor()
     await preview.getByText('Added: Condition 1: 10% of people').waitFor()
+    await preview.getByRole('heading', { name: 'Impact' }).waitFor()
     await expectSound(page)
+    await preview.getByRole('button', { name: 'Copy flag' }).click()
+    await page.getByText('Copied to 1 project').waitFor()
+    const rollout = async () => {
+      const { body } = await visit.scenario.get(`/api/projects/${target.id}/feature_flags/`)
+      return body.results.map(
+        ({ filters }: { filters: { groups: { rollout_percentage: number }[] } }) =>
+          filters.groups[0]?.rollout_percentage,
+      )
+    }
+    expect(await rollout()).toEqual([10])
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.getByText('Copy in 1 project undone').waitFor()
+    expect(await rollout()).toEqual([5])
+  })
+
+  it('reviews what restoring a deleted flag and unarchiving one means, and undoes both', async () => {
+    const { scenario } = visit
+    const flags = `${scenario.project}/feature_flags`
+    const { body: flag } = await scenario.post(`${flags}/`, { key: 'revived' })
+    const address = `${flags}/${flag.id}/`
+    await scenario.patch(address, { deleted: true })
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}`))
+    const open = async (item: string) => {
+      await page.getByRole('button', { name: 'More actions' }).click()
+      await page.getByRole('menuitem', { name: item }).click()
+    }
+    await open('Restore')
+    const restoring = page.getByRole('dialog', { name: 'Restore revived?' })
+    await restoring.getByText(/^On for \d+ of \d+ people/).waitFor()
+    await expectSound(page)
+    expect((await scenario.get(address)).body.deleted).toBe(true)
+    await restoring.getByRole('button', { name: 'Restore' }).click()
+    await page.getByText('1 flag restored').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(async () => (await scenario.get(address)).body.deleted).toBe(true)
+    await scenario.patch(address, { deleted: false })
+    await scenario.post(`${address}archive/`)
+    await page.reload()
+    await open('Unarchive')
+    const unarchiving = page.getByRole('dialog', { name: 'Unarchive revived?' })
+    await unarchiving.getByText(/^On for \d+ of \d+ people/).waitFor()
+    await expectSound(page)
+    await unarchiving.getByRole('button', { name: 'Unarchive' }).click()
+    const archived = async () => (await scenario.get(address)).body.archived
+    await expect.poll(archived).toBe(false)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(archived).toBe(true)
   })
 
   it('lists the activity of the project', async () => {
@@ -368,6 +416,13 @@ describe('access', { timeout: 120_000 }, () => {
     await withoutRole.selectOption('Can view')
     await page.getByText('Members without a role can only view flags.').waitFor()
     await expectSound(page)
+    // What that means for each member.
+    const accessOf = (name: string) => page.getByRole('row', { name: new RegExp(`${name}@`) })
+    await page.goto(inOrganization('/members'))
+    await accessOf('linus').getByText('Can view').waitFor()
+    await accessOf('owner').getByText('Can edit').waitFor()
+    await expectSound(page)
+    await page.goto(inOrganization('/roles'))
     await withoutRole.selectOption('Can edit')
     await page.getByText('Members without a role can edit all flags.').waitFor()
     await page.getByRole('textbox', { name: 'Role name' }).fill('Release managers')

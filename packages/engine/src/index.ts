@@ -19,7 +19,7 @@ export type {
 export type { Issue, IssueCode } from './definition/issue.ts'
 export { type Operator, operators, strictOperators } from './definition/operator.ts'
 export { personCreatedAt } from './definition/parse-property.ts'
-export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
+export { type Remap, remapFilters, usesCohorts, usesFlags, usesOf } from './definition/references.ts'
 export { hasPayloadValue, parsePayload, type ReturnType, returnTypeOf, typeOfValue } from './definition/return-type.ts'
 export { isServerOnly } from './definition/server-only.ts'
 export { truncatedId, withDeviceId } from './definition/subject-ids.ts'

@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { createCall } from '../api/client.ts'
 import { isProblem } from '../api/problem.ts'
 import { createLive } from '../live/live.ts'
@@ -9,14 +9,15 @@ import { pollUnstreamedQueries } from '../services/polling.ts'
 import { clearRecent } from '../services/recent-items.ts'
 import { ServicesContext } from '../services/services.ts'
 import { goToSignIn } from '../session/sign-in-path.ts'
+import { late } from '../ui/late.tsx'
 import { deliverMovedClicks } from '../ui/layout/deliver-moved-clicks.ts'
 import type { AppRoot } from './app-root.tsx'
 import { createAppRouter } from './router.tsx'
 
 /** The first toast comes after the first page: its code is loaded when that is shown. */
-const Notices = lazy(async () => {
+const Notices = late(async () => {
   await new Promise(resolve => setTimeout(resolve, idleMilliseconds))
-  return { default: (await import('./notices.tsx')).Notices }
+  return (await import('./notices.tsx')).Notices
 })
 const idleMilliseconds = 500
 const retriesMax = 2

@@ -68,6 +68,14 @@ export const theme = createTheme({
   },
 })
 
+/** Where the darkest shade has too little contrast on a button of the same color under the pointer. */
+const lightText: Readonly<Record<string, string>> = {
+  indigo: '#2f47b8',
+  yellow: '#7a4a00',
+  green: '#1b6e2d',
+  teal: '#066649',
+}
+
 /** Mantine's lighter shades miss the WCAG contrast ratio for text; these are darker. */
 export const variables: CSSVariablesResolver = ({ colors }) => {
   const shade = (name: string, index: number) => (colors[name] as MantineColorsTuple)[index] as string
@@ -89,10 +97,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
         ]),
       ),
       ...Object.fromEntries(
-        textColors.map(name => [
-          `--mantine-color-${name}-light-color`,
-          name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9),
-        ]),
+        textColors.map(name => [`--mantine-color-${name}-light-color`, lightText[name] ?? shade(name, 9)]),
       ),
     },
     dark: {

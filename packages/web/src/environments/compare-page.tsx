@@ -3,7 +3,7 @@ import { Anchor, Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, Te
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useEnvironmentSets } from '../change-control/environment-queries.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
@@ -13,11 +13,10 @@ import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { NotFound } from '../ui/feedback/not-found.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
-const PromoteDialog = lazy(async () => ({
-  default: (await import('../flags/environments/promote-dialog.tsx')).PromoteDialog,
-}))
+const PromoteDialog = late(async () => (await import('../flags/environments/promote-dialog.tsx')).PromoteDialog)
 
 /** One row per flag, one column per environment. */
 export function ComparePage() {

@@ -2,7 +2,7 @@ import { type EnvironmentSet, routes } from '@halyard/contract'
 import { Button, Group, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { setsKey, useEnvironmentSets } from '../change-control/environment-queries.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
@@ -12,9 +12,10 @@ import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
+import { late } from '../ui/late.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
-const SetDialog = lazy(async () => ({ default: (await import('./set-dialog.tsx')).SetDialog }))
+const SetDialog = late(async () => (await import('./set-dialog.tsx')).SetDialog)
 
 /** The environment sets of an organization. */
 export function EnvironmentsPage() {

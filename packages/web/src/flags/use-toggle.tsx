@@ -1,18 +1,19 @@
 import { type Flag, routes } from '@halyard/contract'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { plainSave, type SaveMode } from '../change-control/gate/save-mode.ts'
 import { useRequestedNotice } from '../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { useNotify } from '../ui/feedback/notify.ts'
+import { late } from '../ui/late.tsx'
 import { flagKey } from './flag-cache.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
 import { usePatchFlag } from './use-flags.ts'
 
 /** Not needed to show flags; loaded while the page is idle. */
-const loadDialog = async () => ({ default: (await import('./review/toggle-dialog.tsx')).ToggleDialog })
-const ToggleDialog = lazy(loadDialog)
+const loadDialog = async () => (await import('./review/toggle-dialog.tsx')).ToggleDialog
+const ToggleDialog = late(loadDialog)
 const idleMilliseconds = 1000
 
 /** Turns a flag on or off: asks with the impact, then offers undo. The caller renders `dialog`. */
@@ -70,7 +71,8 @@ export function useToggle(project: { readonly id: number | string; readonly grou
     showResult(outcome.flag, undo)
   }
   useEffect(() => {
-    const timer = setTimeout(loadDialog, idleMilliseconds)
+    // If it fails, it is loaded when it is needed.
+    const timer = setTimeout(() => loadDialog().catch(() => {}), idleMilliseconds)
     return () => clearTimeout(timer)
   }, [])
   const dialog: ReactNode = (

@@ -20,7 +20,14 @@ export function subscribeToChanges(key: string, after: string | undefined, liste
 }
 
 function listenTogether(first: Subscription, listener: Listener): () => void {
-  const { port } = new SharedWorker(new URL('./change-worker.ts', import.meta.url), { type: 'module' })
+  const worker = new SharedWorker(new URL('./change-worker.ts', import.meta.url), { type: 'module' })
+  const { port } = worker
+  let stopAlone = () => {}
+  // Its script could not be loaded: this tab gets a stream of its own.
+  worker.onerror = () => {
+    stopAlone()
+    stopAlone = createStreams()(first.key, first.after, listener)
+  }
   const follow = (subscription: Subscription) => port.postMessage(subscription)
   const leave = () => port.postMessage(null)
   port.onmessage = ({ data }: MessageEvent<ChangeMessage>) => listener(data)
@@ -34,5 +41,6 @@ function listenTogether(first: Subscription, listener: Listener): () => void {
     window.removeEventListener('pageshow', onShow)
     leave()
     port.close()
+    stopAlone()
   }
 }

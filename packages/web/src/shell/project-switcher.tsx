@@ -1,16 +1,17 @@
 import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { isAdmin } from '../services/permissions.ts'
 import { useOrganizations, useProjects } from '../services/session-queries.ts'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
+import { late } from '../ui/late.tsx'
 import { LateMenu } from '../ui/layout/late-menu.tsx'
 import { Logo } from '../ui/logo.tsx'
 import classes from './shell.module.css'
 import { useOpenProject } from './use-open-project.ts'
 
-const NewScopeDialog = lazy(async () => ({ default: (await import('./new-scope-dialog.tsx')).NewScopeDialog }))
+const NewScopeDialog = late(async () => (await import('./new-scope-dialog.tsx')).NewScopeDialog)
 
 export function ProjectSwitcher() {
   const t = useMessages()

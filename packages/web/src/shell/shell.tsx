@@ -1,6 +1,6 @@
 import { ActionIcon, Burger, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { FreezeNotice, FrozenButton } from '../change-control/freezes/freeze-notice.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
@@ -8,6 +8,7 @@ import { useCredentials, useServices } from '../services/services.ts'
 import { useProject, useSessionReady } from '../services/session-queries.ts'
 import { Loading } from '../ui/feedback/problems.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
+import { late } from '../ui/late.tsx'
 import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
 import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { Logo } from '../ui/logo.tsx'
@@ -18,7 +19,7 @@ import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
 
-const SignInAgain = lazy(async () => ({ default: (await import('../session/sign-in-again.tsx')).SignInAgain }))
+const SignInAgain = late(async () => (await import('../session/sign-in-again.tsx')).SignInAgain)
 
 /** The layout of every signed-in page: navigation on the left, content on the right. */
 export function Shell() {

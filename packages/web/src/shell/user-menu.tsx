@@ -1,17 +1,18 @@
 import { routes } from '@halyard/contract'
 import { Avatar, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { markStayingSignedIn } from '../api/resume-session.ts'
 import { type Language, languageNames } from '../i18n/choose-language.ts'
 import { useLanguage, useMessages } from '../i18n/language.tsx'
 import { useCall, useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
 import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../ui/icons.tsx'
+import { late } from '../ui/late.tsx'
 import { LateMenu } from '../ui/layout/late-menu.tsx'
 import classes from './shell.module.css'
 
-const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog }))
+const ConfirmDialog = late(async () => (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog)
 
 export function UserMenu() {
   const t = useMessages()

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FlagAcrossEnvironments } from '@halyard/contract'
-import { remapFilters } from '../../storage/transfer/remap-filters.ts'
+import { remapFilters } from '@halyard/engine'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Flag, rolloutPercentage } from '../flags/flag.ts'

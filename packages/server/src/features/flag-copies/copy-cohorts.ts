@@ -1,6 +1,5 @@
-import { usesCohorts } from '@halyard/engine'
+import { remapFilters, usesCohorts } from '@halyard/engine'
 import type { Instant } from '../../instant.ts'
-import { remapFilters } from '../../storage/transfer/remap-filters.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import type { Cohort } from '../cohorts/cohort.ts'

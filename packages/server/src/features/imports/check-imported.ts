@@ -6,6 +6,7 @@ import {
   type Definitions,
   type FlagDefinition,
   usesOf as idsUsedBy,
+  remapFilters,
 } from '@halyard/engine'
 import {
   type ImportedCohort,
@@ -18,7 +19,6 @@ import {
 import { refuseDependents } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
-import { remapFilters } from '../../storage/transfer/remap-filters.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
 import type { FreeObject } from '../flags/flag.ts'

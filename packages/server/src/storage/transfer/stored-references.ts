@@ -1,4 +1,4 @@
-import { remapFilters } from './remap-filters.ts'
+import { remapFilters } from '@halyard/engine'
 import type { Row } from './rows.ts'
 import type { TableShape } from './table-shapes.ts'
 

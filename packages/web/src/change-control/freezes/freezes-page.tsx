@@ -2,7 +2,7 @@ import { type Freeze, routes } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useFormats, useLanguage, useMessages } from '../../i18n/language.tsx'
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
@@ -11,12 +11,13 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
+import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
 import { useApprovers } from '../policies/use-approvers.ts'
 import { readWeeklyRule, weekdayName } from './freeze-rule.ts'
 
-const FreezeDialog = lazy(async () => ({ default: (await import('./freeze-dialog.tsx')).FreezeDialog }))
+const FreezeDialog = late(async () => (await import('./freeze-dialog.tsx')).FreezeDialog)
 const listedMax = '200'
 
 /** The freezes of an organization. */

@@ -1,17 +1,18 @@
 import { type ApprovalPolicy, type Project, routes } from '@halyard/contract'
 import { Badge, Button, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { late } from '../../ui/late.tsx'
 import { policiesKey, useApprovalPolicies } from '../gate/gate-queries.ts'
 import { conditionSentence } from './policy-condition.ts'
 import { useApprovers } from './use-approvers.ts'
 
-const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }))
+const PolicyDialog = late(async () => (await import('./policy-dialog.tsx')).PolicyDialog)
 
 /** The approval policies of a project, in its settings. */
 export function PoliciesSection({ project, canEdit }: { project: Project; canEdit: boolean }) {

@@ -1,18 +1,20 @@
 import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
+import { late } from '../../ui/late.tsx'
 import classes from './bulk-bar.module.css'
+import type { ReviewedChange } from './bulk-review.tsx'
 import { useBulk } from './use-bulk.ts'
 
 // Loaded on demand: the first view of the list does not need them.
 const dialogs = () => import('./bulk-dialogs.tsx')
-const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
-const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
-const BulkReview = lazy(async () => ({ default: (await import('./bulk-review.tsx')).BulkReview }))
-const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDialog }))
+const TagDialog = late(async () => (await dialogs()).TagDialog)
+const CopyDialog = late(async () => (await dialogs()).CopyDialog)
+const BulkReview = late(async () => (await import('./bulk-review.tsx')).BulkReview)
+const FailuresDialog = late(async () => (await dialogs()).FailuresDialog)
 
 interface Props {
   project: Project
@@ -20,7 +22,7 @@ interface Props {
   onSelect: (ids: readonly number[]) => void
 }
 
-type BulkDialog = 'on' | 'off' | 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'delete' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags, onSelect }: Props) {
@@ -57,9 +59,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
                 {t.flags.bulk(flags.length)}
               </Text>
               {flags.every(flag => flag.deleted) ? (
-                <Button size="xs" variant="default" onClick={() => bulk.restore(flags)}>
-                  {t.flags.bulkRestore}
-                </Button>
+                dialogButton('restore', t.flags.bulkRestore)
               ) : (
                 <>
                   {dialogButton('on', t.flags.bulkOn)}
@@ -88,22 +88,23 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             onTag={tag}
           />
         )}
-        {(dialog === 'on' || dialog === 'off') && (
+        {(dialog === 'on' || dialog === 'off' || dialog === 'restore') && (
           <BulkReview
             project={project}
             flags={flags}
-            active={dialog === 'on'}
+            change={dialog}
             onClose={close}
             onConfirm={() => {
               close()
-              bulk.change(flags, { active: dialog === 'on' })
+              if (dialog === 'restore') bulk.restore(flags)
+              else bulk.change(flags, { active: dialog === 'on' })
             }}
           />
         )}
         {dialog === 'copy' && (
           <CopyDialog
             project={project}
-            count={flags.length}
+            flags={flags}
             onClose={close}
             onCopy={(targets, isOff) => {
               close()

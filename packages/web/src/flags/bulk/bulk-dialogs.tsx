@@ -1,4 +1,4 @@
-import type { Project } from '@halyard/contract'
+import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import type { BulkFailure } from './bulk-change.ts'
+import { CopyReview } from './copy-review.tsx'
 
 interface TagProps {
   title: string
@@ -47,25 +48,39 @@ export function TagDialog({ title, known, onClose, onTag }: TagProps) {
 
 interface CopyProps {
   project: Project
-  count: number
+  flags: readonly FlagSummary[]
   onClose: () => void
   onCopy: (targets: readonly number[], isOff: boolean) => void
 }
 
-export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
+/** Asks where to copy to, then shows what that changes. */
+export function CopyDialog({ project, flags, onClose, onCopy }: CopyProps) {
   const t = useMessages()
+  const [isReviewing, setIsReviewing] = useState(false)
   const others = (useProjects().data ?? []).filter(
     each => each.organization === project.organization && each.id !== project.id,
   )
   const [targets, setTargets] = useState<string[]>([])
   const [isOff, setIsOff] = useState(true)
+  if (isReviewing) {
+    return (
+      <CopyReview
+        project={project}
+        flags={flags}
+        targets={others.filter(({ id }) => targets.includes(String(id)))}
+        isOff={isOff}
+        onClose={onClose}
+        onConfirm={() => onCopy(targets.map(Number), isOff)}
+      />
+    )
+  }
   return (
     <Dialog onClose={onClose} title={t.bulk.copy}>
       {others.length === 0 ? (
         <Text>{t.copies.noOtherProjects}</Text>
       ) : (
         <Stack>
-          <Text size="sm">{t.bulk.copyIntro(count)}</Text>
+          <Text size="sm">{t.bulk.copyIntro(flags.length)}</Text>
           <Checkbox.Group label={t.bulk.targets} value={targets} onChange={setTargets}>
             <Stack gap="xs" mt="xs">
               {others.map(({ id, name }) => (
@@ -78,8 +93,8 @@ export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
             <Button variant="default" onClick={onClose}>
               {t.common.cancel}
             </Button>
-            <Button disabled={targets.length === 0} onClick={() => onCopy(targets.map(Number), isOff)}>
-              {t.bulk.copyNow(count)}
+            <Button disabled={targets.length === 0} onClick={() => setIsReviewing(true)}>
+              {t.copies.preview}
             </Button>
           </Group>
         </Stack>

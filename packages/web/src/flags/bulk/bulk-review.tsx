@@ -11,10 +11,12 @@ import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { draftOf, draftToWire } from '../editor/draft.ts'
 import { describeState } from '../flag-summary.ts'
 
+export type ReviewedChange = 'on' | 'off' | 'restore'
+
 interface Props {
   project: Project
   flags: readonly FlagSummary[]
-  active: boolean
+  change: ReviewedChange
   onConfirm: () => void
   onClose: () => void
 }
@@ -25,15 +27,17 @@ const listedMax = 50
 /** Two lines, so that the rows keep their height when it arrives. */
 const impactHeight = '3rem'
 
-/** What turning many flags on or off changes, before it happens. */
-export function BulkReview({ project, flags, active, onConfirm, onClose }: Props) {
+/** What turning many flags on or off, or restoring them, changes before it happens. */
+export function BulkReview({ project, flags, change, onConfirm, onClose }: Props) {
   const t = useMessages()
   const { percent, count } = useFormats()
-  const changing = flags.filter(flag => flag.active !== active)
-  const impacts = useImpacts(project, changing.slice(0, impactsMax), active)
-  const isLoading = useArePoliciesLoading(active ? [String(project.id)] : [])
+  const changing = flags.filter(flag => change === 'restore' || flag.active !== (change === 'on'))
+  const impacts = useImpacts(project, changing.slice(0, impactsMax), change)
+  const isLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
   const wording = { t, percent, groupTypes: project.group_types }
-  const title = active ? t.bulk.turnOn(changing.length) : t.bulk.turnOff(changing.length)
+  const titles = { on: t.bulk.turnOn, off: t.bulk.turnOff, restore: t.bulk.restore }
+  const labels = { on: t.flags.bulkOn, off: t.flags.bulkOff, restore: t.flags.bulkRestore }
+  const title = titles[change](changing.length)
   return (
     <Dialog size="xl" title={title} isLoading={isLoading} onClose={onClose}>
       <Stack>
@@ -48,26 +52,26 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
               cells: [
                 flag.key,
                 describeState(flag, wording).text,
-                describeState({ ...flag, active }, wording).text,
+                describeState(changed(flag, change), wording).text,
                 <Box
                   key="impact"
                   mih={index < impactsMax ? impactHeight : undefined}
                   style={{ display: 'flex', alignItems: 'center' }}
                 >
-                  {impactText(impacts[index], t, count)}
+                  {impactText(impacts[index], t, { count, percent })}
                 </Box>,
               ],
             }))}
           />
         )}
         {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
-        {active && <ApprovalHint projectId={String(project.id)} />}
+        {change !== 'off' && <ApprovalHint projectId={String(project.id)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.common.cancel}
           </Button>
           <Button data-autofocus disabled={changing.length === 0} onClick={onConfirm}>
-            {active ? t.flags.bulkOn : t.flags.bulkOff}
+            {labels[change]}
           </Button>
         </Group>
       </Stack>
@@ -75,27 +79,38 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
   )
 }
 
-function impactText(impact: BlastRadius | undefined, t: Messages, count: (value: number) => string): string {
-  const { comparison } = impact ?? {}
-  if (!comparison) return ''
+const changed = <T extends Pick<FlagSummary, 'active' | 'deleted'>>(flag: T, change: ReviewedChange): T =>
+  change === 'restore' ? { ...flag, deleted: false } : { ...flag, active: change === 'on' }
+
+type Formats = Pick<ReturnType<typeof useFormats>, 'count' | 'percent'>
+
+/** Who gains and who loses; without a flag to compare with, for how many it would be on. */
+export function impactText(impact: BlastRadius | undefined, t: Messages, { count, percent }: Formats): string {
+  if (!impact) return ''
+  const { comparison, would_be_on: on, total_users: total } = impact
+  if (!comparison) {
+    if (!on) return t.bulk.noOne
+    return t.impact.on(count(on), count(total), percent((100 * on) / total))
+  }
   const { gains, losses } = comparison
   const parts = [gains > 0 ? t.impact.gain(count(gains)) : '', losses > 0 ? t.impact.lose(count(losses)) : '']
   return parts.filter(part => part !== '').join(', ') || t.bulk.noOne
 }
 
-function useImpacts(project: Project, flags: readonly FlagSummary[], active: boolean) {
+function useImpacts(project: Project, flags: readonly FlagSummary[], change: ReviewedChange) {
   const call = useCall()
   const results = useQueries({
     queries: flags.map(flag => ({
-      queryKey: ['blast-radius', String(project.id), flag.id, 'bulk', flag.version, active],
+      queryKey: ['blast-radius', String(project.id), flag.id, 'bulk', flag.version, change],
       queryFn: async ({ signal }: { signal: AbortSignal }) => {
         const params = { project_id: String(project.id) }
         const id = String(flag.id)
         const whole = await call(routes.flags.get, { params: { ...params, id }, signal })
         return call(routes.flagReach.userBlastRadius, {
           params,
-          query: { compare_to: id },
-          body: draftToWire(draftOf({ ...whole, active })),
+          // A deleted flag is evaluated for no one.
+          ...(change !== 'restore' && { query: { compare_to: id } }),
+          body: draftToWire(draftOf(changed(whole, change))),
           signal,
         })
       },

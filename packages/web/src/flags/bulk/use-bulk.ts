@@ -5,6 +5,8 @@ import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { problemText } from '../../ui/feedback/problem-text.ts'
+import { findFlagIn } from '../copies/flag-in-projects.ts'
+import { type CopyResult, copyFlag, undoCopies } from '../copies/undo-copy.ts'
 import { cacheFlags } from '../flag-cache.ts'
 import type { ListedFlag } from '../optimistic-flag.ts'
 import {
@@ -92,26 +94,30 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
       },
     )
 
-  const copy = (flags: readonly ListedFlag[], organizationId: string, targets: readonly number[], isOff: boolean) =>
-    run(
+  const copy = (flags: readonly ListedFlag[], organizationId: string, targets: readonly number[], isOff: boolean) => {
+    const results: CopyResult[] = []
+    const copyOne = async (flag: ListedFlag) => {
+      const before = await Promise.all(
+        targets.map(async id => [id, await findFlagIn(call, String(id), flag.key)] as const),
+      )
+      const copying = { organizationId, key: flag.key, from: Number(projectId), targets, isOff }
+      results.push(...(await copyFlag(call, copying, new Map(before))))
+      return flag
+    }
+    const undo = async () => {
+      try {
+        await undoCopies(call, results)
+        notify.success({ id: 'bulk', message: t.copies.undone(targets.length) })
+      } catch (error) {
+        notify.fail(error)
+      }
+    }
+    return run(
       flags,
-      eachOf(
-        async flag => {
-          await call(routes.organizationFlags.copy, {
-            params: { parent_lookup_organization_id: organizationId },
-            body: {
-              feature_flag_key: flag.key,
-              from_project: Number(projectId),
-              target_project_ids: [...targets],
-              disable_copied_flag: isOff,
-            },
-          })
-          return flag
-        },
-        error => problemText(t, error),
-      ),
-      { done: count => t.bulk.copied(count, targets.length) },
+      eachOf(copyOne, error => problemText(t, error)),
+      { done: count => t.bulk.copied(count, targets.length), undo },
     )
+  }
 
   return {
     change,

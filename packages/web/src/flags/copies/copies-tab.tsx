@@ -1,4 +1,5 @@
-import { type Flag, type Project, routes } from '@halyard/contract'
+import type { Flag, Project } from '@halyard/contract'
+import { usesFlags } from '@halyard/engine'
 import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -14,11 +15,11 @@ import { describeState } from '../flag-summary.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import type { FieldChange } from '../history/change-list.tsx'
 import { useWording } from '../use-wording.ts'
+import { copiedDraft } from './copied-flag.ts'
 import { copiedValues, differencesOf } from './copy-differences.ts'
 import { CopyPreview, type Target } from './copy-preview.tsx'
 import { type FlagInProject, flagInProjectsKey, useFlagInProjects } from './flag-in-projects.ts'
-
-const represented = { prefer: 'return=representation' }
+import { copyFlag, undoCopies } from './undo-copy.ts'
 
 /** The flag in each project of the organization, the differences, and copying it there. */
 export function CopiesTab(props: TabProps) {
@@ -36,7 +37,8 @@ export function CopiesTab(props: TabProps) {
   const [chosen, setChosen] = useState<readonly number[]>([])
   const [isOff, setIsOff] = useState(true)
   const [isAsking, setIsAsking] = useState(false)
-  const copies = useFlagInProjects(flag.key, others)
+  const needs = usesFlags(flag.filters).map(id => wording.flagKey(String(id)))
+  const copies = useFlagInProjects({ key: flag.key, needs }, others)
   const copied: Flag = { ...flag, active: flag.active && !isOff }
 
   const targetOf = (other: Project, found: FlagInProject | undefined): Target => {
@@ -49,23 +51,35 @@ export function CopiesTab(props: TabProps) {
     }
     const against = (mine: Flag) =>
       theirs ? differencesOf({ flag: theirs, wording: words }, { flag: mine, wording }) : copiedValues(mine)
-    return { project: other, flag: theirs, wording: words, differences: against(flag), changes: against(copied) }
+    return {
+      project: other,
+      flag: theirs,
+      wording: words,
+      differences: against(flag),
+      changes: against(copied),
+      after: found && copiedDraft(copied, wording, found, other.group_types),
+    }
+  }
+  const refresh = async (ids: readonly number[]) => {
+    await queries.invalidateQueries({ queryKey: flagInProjectsKey })
+    for (const id of ids) await queries.invalidateQueries({ queryKey: ['flags', String(id)] })
   }
   const copy = async () => {
-    await call(routes.organizationFlags.copy, {
-      params: { parent_lookup_organization_id: project.organization },
-      body: {
-        feature_flag_key: flag.key,
-        from_project: project.id,
-        target_project_ids: [...chosen],
-        disable_copied_flag: isOff,
-      },
-      headers: represented,
-    })
-    notify.success({ message: t.copies.copied(chosen.length) })
+    const before = new Map(chosen.map(id => [id, copies.data?.get(id)?.flag]))
+    const copying = { organizationId: project.organization, key: flag.key, from: project.id, targets: chosen, isOff }
+    const results = await copyFlag(call, copying, before)
+    const undo = async () => {
+      try {
+        await undoCopies(call, results)
+        notify.success({ message: t.copies.undone(results.length) })
+      } catch (error) {
+        notify.fail(error, flag.key)
+      }
+      await refresh(chosen)
+    }
+    notify.success({ message: t.copies.copied(results.length), onUndo: undo })
     setChosen([])
-    await queries.invalidateQueries({ queryKey: flagInProjectsKey })
-    for (const id of chosen) await queries.invalidateQueries({ queryKey: ['flags', String(id)] })
+    await refresh(chosen)
   }
   const toggle = (id: number) => setChosen(old => (old.includes(id) ? old.filter(each => each !== id) : [...old, id]))
   if (others.length === 0) return <Text size="sm">{t.copies.noOtherProjects}</Text>

@@ -1,11 +1,13 @@
 import type { Flag, Project } from '@halyard/contract'
-import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import type { Draft } from '../editor/draft.ts'
+import { Impact } from '../editor/impact.tsx'
 import type { Wording } from '../flag-sentences.ts'
 import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
@@ -18,6 +20,8 @@ export interface Target {
   readonly differences: readonly FieldChange[]
   /** What copying would change: the copy may start turned off. */
   readonly changes: readonly FieldChange[]
+  /** The flag after copying, where it is known. */
+  readonly after: Draft | undefined
 }
 
 interface Props {
@@ -27,7 +31,7 @@ interface Props {
   onClose: () => void
 }
 
-/** A diff per target project, shown before anything is copied. */
+/** A diff and the impact per target project, shown before anything is copied. */
 export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
@@ -59,6 +63,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
             </Text>
             <ApprovalHint projectId={String(target.project.id)} />
             <ChangeList changes={target.changes} wording={wording} wordingBefore={target.wording} />
+            {target.changes.length > 0 && <TargetImpact target={target} />}
           </section>
         ))}
         <ProblemAlert error={error} />
@@ -72,5 +77,20 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
         </Group>
       </Stack>
     </Dialog>
+  )
+}
+
+function TargetImpact({ target: { project, flag, after } }: { target: Target }) {
+  const t = useMessages()
+  return (
+    <Box mt="sm">
+      {after ? (
+        <Impact projectId={String(project.id)} flagId={flag?.id} draft={after} isSound />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t.copies.impactUnknown}
+        </Text>
+      )}
+    </Box>
   )
 }

@@ -23,24 +23,27 @@ export function useArchiving(projectId: string, flag: ArchivedFlag) {
   const notify = useNotify()
   const announceRequest = useRequestedNotice(projectId)
   const params = { project_id: projectId, id: String(flag.id) }
-  const finish = async (saving: Promise<Flag>, done: string, onUndo?: () => Promise<void>) => {
+  const finish = async (saving: Promise<Flag>, done: string, undo: () => Promise<void>) => {
     const outcome = await savedOrRequested(saving)
     if (outcome.kind === 'requested') return announceRequest(outcome.request)
     cacheFlag(queries, projectId, outcome.flag)
     queries.invalidateQueries({ queryKey: ['flag-history', projectId, params.id] })
     queries.invalidateQueries({ queryKey: ['flag-health', projectId] })
-    notify.success({ id: `archive-${flag.id}`, message: done, ...(onUndo && { onUndo }) })
+    notify.success({
+      id: `archive-${flag.id}`,
+      message: done,
+      onUndo: () => undo().catch(error => notify.fail(error, flag.key)),
+    })
   }
-  const unarchive = () => finish(call(routes.flagIntents.unarchive, { params }), t.archive.back(flag.key))
-  return {
-    archive: (reason: string | undefined) =>
-      finish(
-        call(routes.flagIntents.archive, { params, body: reason === undefined ? {} : { force: true, reason } }),
-        t.archive.done(flag.key),
-        unarchive,
-      ),
-    unarchive,
-  }
+  const archive = (reason: string | undefined): Promise<void> =>
+    finish(
+      call(routes.flagIntents.archive, { params, body: reason === undefined ? {} : { force: true, reason } }),
+      t.archive.done(flag.key),
+      unarchive,
+    )
+  const unarchive = (): Promise<void> =>
+    finish(call(routes.flagIntents.unarchive, { params }), t.archive.back(flag.key), () => archive(undefined))
+  return { archive, unarchive }
 }
 
 interface Props {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useEnvironmentSets } from '../../change-control/environment-queries.ts'
-import { plainSave } from '../../change-control/gate/save-mode.ts'
+import { plainSave, type SaveMode } from '../../change-control/gate/save-mode.ts'
 import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { OpenRequests, useOpenRequests } from '../../change-control/open-requests.tsx'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -39,6 +39,7 @@ import { AccessTab } from './access-tab.tsx'
 import { ArchiveDialog, useArchiving } from './archive-dialog.tsx'
 import { CopyKey } from './copy-key.tsx'
 import { FavoriteButton } from './favorite-button.tsx'
+import { ReviveDialog } from './revive-dialog.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 
@@ -150,7 +151,7 @@ function FlagWithTabs(props: TabProps) {
           )}
           <FavoriteButton projectId={projectId} flagId={flag.id} />
           <CopyKey flagKey={flag.key} />
-          {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
+          {flag.can_edit && <FlagMenu flag={flag} project={project} />}
         </Group>
       }
     >
@@ -168,24 +169,24 @@ function FlagWithTabs(props: TabProps) {
   )
 }
 
-function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
+function FlagMenu({ flag, project }: Pick<TabProps, 'flag' | 'project'>) {
   const t = useMessages()
+  const projectId = String(project.id)
   const notify = useNotify()
   const patch = usePatchFlag(projectId)
   const announceRequest = useRequestedNotice(projectId)
-  const [isAsking, setIsAsking] = useState(false)
-  const [isArchiving, setIsArchiving] = useState(false)
+  const [dialog, setDialog] = useState<'delete' | 'archive' | 'restore' | 'unarchive'>()
+  const close = () => setDialog(undefined)
   const { unarchive } = useArchiving(projectId, flag)
-  const setDeleted = async (deleted: boolean): Promise<void> => {
-    const outcome = await patch.mutateAsync({ flag, patch: { deleted }, mode: plainSave })
+  const setDeleted = async (deleted: boolean, mode: SaveMode = plainSave): Promise<void> => {
+    const outcome = await patch.mutateAsync({ flag, patch: { deleted }, mode })
     if (outcome.kind === 'requested') return announceRequest(outcome.request)
     notify.success({
       id: `delete-${flag.id}`,
       message: deleted ? t.bulk.deleted(1) : t.bulk.restored(1),
-      ...(deleted && { onUndo: restore }),
+      onUndo: () => setDeleted(!deleted).catch(error => notify.fail(error, flag.key)),
     })
   }
-  const restore = () => setDeleted(false).catch(error => notify.fail(error, flag.key))
   return (
     <>
       <Menu position="bottom-end">
@@ -196,31 +197,33 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
         </Menu.Target>
         <Menu.Dropdown>
           {flag.deleted ? (
-            <Menu.Item onClick={restore}>{t.flags.bulkRestore}</Menu.Item>
+            <Menu.Item onClick={() => setDialog('restore')}>{t.flags.bulkRestore}</Menu.Item>
           ) : (
             <>
               {flag.archived ? (
-                <Menu.Item onClick={() => unarchive().catch(error => notify.fail(error, flag.key))}>
-                  {t.archive.unarchive}
-                </Menu.Item>
+                <Menu.Item onClick={() => setDialog('unarchive')}>{t.archive.unarchive}</Menu.Item>
               ) : (
-                <Menu.Item onClick={() => setIsArchiving(true)}>{t.archive.archive}</Menu.Item>
+                <Menu.Item onClick={() => setDialog('archive')}>{t.archive.archive}</Menu.Item>
               )}
-              <Menu.Item color="red" c="var(--mantine-color-error)" onClick={() => setIsAsking(true)}>
+              <Menu.Item c="var(--mantine-color-error)" onClick={() => setDialog('delete')}>
                 {t.flags.bulkDelete}
               </Menu.Item>
             </>
           )}
         </Menu.Dropdown>
       </Menu>
-      {isArchiving && <ArchiveDialog projectId={projectId} flag={flag} onClose={() => setIsArchiving(false)} />}
-      {isAsking && (
-        <DeleteDialog
-          projectId={projectId}
+      {dialog === 'archive' && <ArchiveDialog projectId={projectId} flag={flag} onClose={close} />}
+      {(dialog === 'restore' || dialog === 'unarchive') && (
+        <ReviveDialog
           flag={flag}
-          onDelete={() => setDeleted(true)}
-          onClose={() => setIsAsking(false)}
+          project={project}
+          field={dialog === 'restore' ? 'deleted' : 'archived'}
+          onConfirm={mode => (dialog === 'restore' ? setDeleted(false, mode) : unarchive())}
+          onClose={close}
         />
+      )}
+      {dialog === 'delete' && (
+        <DeleteDialog projectId={projectId} flag={flag} onDelete={() => setDeleted(true)} onClose={close} />
       )}
     </>
   )

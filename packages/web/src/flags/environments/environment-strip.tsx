@@ -2,17 +2,18 @@ import { type EnvironmentSet, type Flag, type FlagAcrossEnvironments, type Proje
 import { Badge, Button, Group, Text } from '@mantine/core'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useEnvironmentSetOf } from '../../change-control/environment-queries.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useOfferActions } from '../../services/palette-actions.ts'
 import { useCall } from '../../services/services.ts'
 import { useProjects } from '../../services/session-queries.ts'
+import { late } from '../../ui/late.tsx'
 import { flagKey } from '../flag-cache.ts'
 import { describeState } from '../flag-summary.ts'
 import classes from './side-by-side.module.css'
 
-const PromoteDialog = lazy(async () => ({ default: (await import('./promote-dialog.tsx')).PromoteDialog }))
+const PromoteDialog = late(async () => (await import('./promote-dialog.tsx')).PromoteDialog)
 
 interface Props {
   flag: Flag

@@ -2,12 +2,13 @@ import type { FlagSummary } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProject } from '../../services/session-queries.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
+import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useToggle } from '../use-toggle.tsx'
 import { NoFlags } from './no-flags.tsx'
@@ -22,8 +23,8 @@ import { useListShortcuts } from './use-list-shortcuts.ts'
 import { useMatchingFlags } from './use-matching-flags.ts'
 import { useNextChanges } from './use-next-changes.ts'
 
-const BulkBar = lazy(async () => ({ default: (await import('../bulk/bulk-bar.tsx')).BulkBar }))
-const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
+const BulkBar = late(async () => (await import('../bulk/bulk-bar.tsx')).BulkBar)
+const ShortcutHelp = late(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
 const noGroupTypes = {}
 
 export function FlagsPage() {

@@ -106,23 +106,49 @@ export function afterPlanned(draft: Draft, planned: PlannedChange, percentages: 
   }
 }
 
+/** `conditions` are those of the flag now: a ramp follows its condition when others are added, removed or moved. */
 export function changeSentence(
   { payload }: Pick<ScheduledChange, 'payload'>,
   t: Messages,
   percent: (value: number) => string,
+  conditions: unknown = [],
 ): string {
   const { operation, value } = payload as { operation?: string; value?: unknown }
   if (operation === 'update_status') return value === true ? t.flags.bulkOn : t.flags.bulkOff
   if (operation === 'ramp') {
-    const { steps = [], condition_index = 0 } = (value ?? {}) as {
-      steps?: { rollout_percentage: number }[]
-      condition_index?: number
-    }
-    return t.schedule.rampTo(condition_index + 1, steps.map(step => percent(step.rollout_percentage)).join(' → '))
+    const ramp = (value ?? {}) as Ramp
+    const { steps = [] } = ramp
+    return t.schedule.rampTo(
+      rampPosition(ramp, Array.isArray(conditions) ? conditions : []) + 1,
+      steps.map(step => percent(step.rollout_percentage)).join(' → '),
+    )
   }
   if (operation !== 'add_release_condition') return t.schedule.otherChange
   const { groups = [] } = (value ?? {}) as { groups?: { rollout_percentage?: number | null }[] }
   return t.schedule.addCondition(groups.map(group => percent(group.rollout_percentage ?? 100)).join(', '))
+}
+
+interface Ramp {
+  readonly steps?: readonly { readonly rollout_percentage: number }[]
+  readonly condition_index?: number
+  /** What the condition matches. */
+  readonly condition?: unknown
+}
+
+/** Where the condition of a ramp stands now; where it stood when the ramp was planned, if that is unknown. */
+function rampPosition({ condition_index: planned = 0, condition }: Ramp, groups: readonly unknown[]): number {
+  if (condition === undefined) return planned
+  const equal = groups.flatMap((group, index) => (identityOf(group) === identityOf(condition) ? [index] : []))
+  return equal.length === 1 && !equal.includes(planned) ? equal[0]! : planned
+}
+
+function identityOf(condition: unknown): string {
+  const { properties = [], variant = null } = (condition ?? {}) as { properties?: unknown; variant?: unknown }
+  return JSON.stringify({ properties, variant }, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
 }
 
 function localInput(milliseconds: number): string {

@@ -57,6 +57,7 @@ export const flags: FlagsMessages = {
     selectAll: 'Alle angezeigten Flags auswählen',
     toggle: key => `${key} ist eingeschaltet`,
     turnOn: key => `${key} einschalten?`,
+    restoreTitle: key => `${key} wiederherstellen?`,
     turnOff: key => `${key} ausschalten?`,
     turnedOn: key => `${key} eingeschaltet`,
     turnedOff: key => `${key} ausgeschaltet`,
@@ -80,6 +81,8 @@ export const flags: FlagsMessages = {
     untag: 'Tag entfernen',
     turnOn: count => `${flagCount(count)} einschalten?`,
     turnOff: count => `${flagCount(count)} ausschalten?`,
+    restore: count => `${flagCount(count)} wiederherstellen?`,
+    moreCopies: count => (count === 1 ? 'und 1 weitere Kopie' : `und ${count} weitere Kopien`),
     before: 'Vorher',
     after: 'Nachher',
     more: count => `und ${flagCount(count)} mehr`,
@@ -193,5 +196,8 @@ export const flags: FlagsMessages = {
     startOff: 'Kopien ausschalten',
     copy: count => (count < 2 ? 'Flag kopieren' : `In ${count} Projekte kopieren`),
     copied: count => (count === 1 ? 'In 1 Projekt kopiert' : `In ${count} Projekte kopiert`),
+    undone: count =>
+      count === 1 ? 'Kopie in 1 Projekt rückgängig gemacht' : `Kopien in ${count} Projekten rückgängig gemacht`,
+    impactUnknown: 'Die Auswirkung ist noch nicht bekannt: Dem Projekt fehlen Kohorten dieses Flags.',
   },
 }

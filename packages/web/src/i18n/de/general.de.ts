@@ -14,6 +14,8 @@ export const general: GeneralMessages = {
     retry: 'Erneut versuchen',
     somethingWrong: 'Etwas ist schiefgelaufen',
     unreachable: 'Der Server ist nicht erreichbar. Prüfe deine Verbindung und versuche es erneut.',
+    loadFailed: 'Ein Teil der Seite konnte nicht geladen werden. Lade die Seite neu, um fortzufahren.',
+    reload: 'Seite neu laden',
     notFound: 'Seite nicht gefunden',
     notFoundText: 'Vielleicht wurde sie gelöscht, oder du hast keinen Zugriff auf das Projekt.',
     backToFlags: 'Zurück zu den Flags',

@@ -55,6 +55,7 @@ export const flags = {
     selectAll: 'Select all listed flags',
     toggle: (key: string) => `${key} is on`,
     turnOn: (key: string) => `Turn ${key} on?`,
+    restoreTitle: (key: string) => `Restore ${key}?`,
     turnOff: (key: string) => `Turn ${key} off?`,
     turnedOn: (key: string) => `${key} turned on`,
     turnedOff: (key: string) => `${key} turned off`,
@@ -78,6 +79,8 @@ export const flags = {
     untag: 'Remove tag',
     turnOn: (count: number) => `Turn on ${flagCount(count)}?`,
     turnOff: (count: number) => `Turn off ${flagCount(count)}?`,
+    restore: (count: number) => `Restore ${flagCount(count)}?`,
+    moreCopies: (count: number) => (count === 1 ? 'and 1 more copy' : `and ${count} more copies`),
     before: 'Before',
     after: 'After',
     more: (count: number) => `and ${flagCount(count)} more`,
@@ -191,6 +194,8 @@ export const flags = {
     startOff: 'Turn copies off',
     copy: (count: number) => (count < 2 ? 'Copy flag' : `Copy to ${count} projects`),
     copied: (count: number) => (count === 1 ? 'Copied to 1 project' : `Copied to ${count} projects`),
+    undone: (count: number) => (count === 1 ? 'Copy in 1 project undone' : `Copies in ${count} projects undone`),
+    impactUnknown: 'The impact can’t be counted: the project doesn’t have all cohorts of this flag yet.',
   },
 }
 

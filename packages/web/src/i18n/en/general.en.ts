@@ -15,6 +15,8 @@ export const general = {
     retry: 'Try again',
     somethingWrong: 'Something went wrong',
     unreachable: 'Can’t reach the server. Check your connection and try again.',
+    loadFailed: 'Part of the page couldn’t be loaded. Reload the page to continue.',
+    reload: 'Reload page',
     notFound: 'Page not found',
     notFoundText: 'It may have been deleted, or you don’t have access to its project.',
     backToFlags: 'Back to flags',

@@ -108,7 +108,7 @@ function FileMenu({ name, onChoose }: { name: string; onChoose: (kind: 'rename' 
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => onChoose('rename')}>{t.plugins.rename}</Menu.Item>
-        <Menu.Item color="red" c="var(--mantine-color-error)" onClick={() => onChoose('remove')}>
+        <Menu.Item c="var(--mantine-color-error)" onClick={() => onChoose('remove')}>
           {t.plugins.removeFile}
         </Menu.Item>
       </Menu.Dropdown>

@@ -3,12 +3,13 @@ import { Alert, Anchor, Button, Group, Kbd, Loader, Stack, Text, Title } from '@
 import { useHotkeys } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { type CSSProperties, lazy, Suspense, useId, useMemo, useState } from 'react'
+import { type CSSProperties, Suspense, useId, useMemo, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { late } from '../../ui/late.tsx'
 import { scope, sourceQuery } from '../plugin-queries.ts'
 import type { PluginProps } from '../plugin-tabs.ts'
 import { TextDiff } from '../text-diff.tsx'
@@ -17,7 +18,7 @@ import { changesOf, type Files, renamed, starter, without } from './edited-files
 import { FileList } from './file-list.tsx'
 import classes from './source-tab.module.css'
 
-const CodeEditor = lazy(() => import('./code-editor.tsx'))
+const CodeEditor = late(async () => (await import('./code-editor.tsx')).default)
 
 /** The source files of a plugin. The server compiles changes before it stores them. */
 export function SourceTab(props: PluginProps) {

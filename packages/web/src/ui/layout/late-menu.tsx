@@ -2,7 +2,6 @@ import type { Menu, MenuProps } from '@mantine/core'
 import {
   cloneElement,
   type HTMLAttributes,
-  lazy,
   type ReactElement,
   type ReactNode,
   type Ref,
@@ -12,9 +11,10 @@ import {
   useRef,
   useState,
 } from 'react'
+import { late } from '../late.tsx'
 import { firstPaintMilliseconds } from './first-paint.ts'
 
-const MenuAt = lazy(async () => ({ default: (await import('./menu-at.tsx')).MenuAt }))
+const MenuAt = late(async () => (await import('./menu-at.tsx')).MenuAt)
 
 interface Props extends Pick<MenuProps, 'width' | 'position' | 'closeOnItemClick'> {
   target: ReactElement<HTMLAttributes<HTMLElement> & { ref?: Ref<HTMLButtonElement> }>

@@ -123,6 +123,7 @@ export const environments: EnvironmentsMessages = {
   archive: {
     archived: 'Archiviert',
     archive: 'Archivieren',
+    unarchiveTitle: key => `${key} aus dem Archiv holen?`,
     unarchive: 'Aus dem Archiv holen',
     title: key => `${key} archivieren?`,
     question:

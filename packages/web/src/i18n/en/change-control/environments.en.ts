@@ -125,6 +125,7 @@ export const environments = {
   archive: {
     archived: 'Archived',
     archive: 'Archive',
+    unarchiveTitle: (key: string) => `Unarchive ${key}?`,
     unarchive: 'Unarchive',
     title: (key: string) => `Archive ${key}?`,
     question: 'The flag is turned off, no longer evaluated, and leaves the list. You can unarchive it at any time.',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { remapFilters } from './remap-filters.ts'
+import { remapFilters } from './references.ts'
 
 const remap = {
   cohort: (id: string) => (id === '7' ? 70 : undefined),

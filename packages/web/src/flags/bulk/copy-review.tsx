@@ -1,0 +1,161 @@
+import { type BlastRadius, type Flag, type FlagSummary, type Project, routes } from '@halyard/contract'
+import { usesFlags } from '@halyard/engine'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import type { Call } from '../../api/client.ts'
+import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { Loading } from '../../ui/feedback/problems.tsx'
+import { copiedDraft } from '../copies/copied-flag.ts'
+import { differencesOf } from '../copies/copy-differences.ts'
+import { type FlagInProject, loadFlagIn } from '../copies/flag-in-projects.ts'
+import { draftToWire } from '../editor/draft.ts'
+import { describeState } from '../flag-summary.ts'
+import { impactText } from './bulk-review.tsx'
+
+interface Props {
+  project: Project
+  flags: readonly FlagSummary[]
+  targets: readonly Project[]
+  /** The copies are turned off. */
+  isOff: boolean
+  onConfirm: () => void
+  onClose: () => void
+}
+
+/** Each copy needs several requests, so only the first ones are shown. */
+const listedMax = 20
+
+/** One flag and one project that it is copied to. */
+interface Copy {
+  readonly flag: FlagSummary
+  readonly target: Project
+}
+
+interface ReviewedCopy {
+  /** As it would arrive. */
+  readonly copied: Flag
+  readonly found: FlagInProject
+  readonly names: Names
+  /** Undefined while the project lacks a cohort of the flag. */
+  readonly impact: BlastRadius | undefined
+}
+
+interface Names {
+  cohortName(id: string): string
+  flagKey(id: string): string
+}
+
+/** What copying many flags changes in other projects, before it happens. */
+export function CopyReview({ project, flags, targets, isOff, onConfirm, onClose }: Props) {
+  const t = useMessages()
+  const { percent, count } = useFormats()
+  const copies = flags.flatMap(flag => targets.map(target => ({ flag, target })))
+  const listed = copies.slice(0, listedMax)
+  const reviewed = useReviewedCopies(project, listed, isOff)
+  const isLoading = useArePoliciesLoading(targets.map(({ id }) => String(id)))
+  const fieldNames: Record<string, string> = t.fields
+  const rowOf = ({ flag, target }: Copy, review: ReviewedCopy | undefined) => {
+    if (!review) return [flag.key, target.name, '', '', '']
+    const { copied, found, names, impact } = review
+    const here = { t, percent, groupTypes: project.group_types, ...names }
+    const there = { t, percent, groupTypes: target.group_types, ...namesOf(found.cohortNames, found.flagKeys) }
+    const changes = found.flag
+      ? differencesOf({ flag: found.flag, wording: there }, { flag: copied, wording: here })
+      : undefined
+    return [
+      flag.key,
+      target.name,
+      found.flag ? describeState(found.flag, there).text : t.copies.missing,
+      <Stack key="after" gap={2}>
+        <span>{describeState(copied, here).text}</span>
+        <Text size="xs" c="dimmed">
+          {changes === undefined
+            ? t.promotion.actions.create
+            : changes.map(({ field }) => fieldNames[field] ?? field).join(', ') || t.editor.noChanges}
+        </Text>
+      </Stack>,
+      impact ? impactText(impact, t, { count, percent }) : t.impact.unknown,
+    ]
+  }
+  return (
+    <Dialog size="xl" title={t.bulk.copy} isLoading={isLoading} onClose={onClose}>
+      <Stack>
+        {reviewed.isPending ? (
+          <Loading />
+        ) : (
+          <DataTable
+            label={t.bulk.copy}
+            head={[t.flags.columnFlag, t.shell.project, t.bulk.before, t.bulk.after, t.impact.title]}
+            rows={listed.map((copy, index) => ({
+              key: `${copy.flag.id} ${copy.target.id}`,
+              cells: rowOf(copy, reviewed.data[index]),
+            }))}
+          />
+        )}
+        {copies.length > listedMax && <Text size="sm">{t.bulk.moreCopies(copies.length - listedMax)}</Text>}
+        {targets.map(({ id }) => (
+          <ApprovalHint key={id} projectId={String(id)} />
+        ))}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t.common.cancel}
+          </Button>
+          <Button data-autofocus disabled={reviewed.isPending} onClick={onConfirm}>
+            {t.bulk.copyNow(flags.length)}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+function useReviewedCopies(project: Project, copies: readonly Copy[], isOff: boolean) {
+  const call = useCall()
+  return useQueries({
+    queries: copies.map(({ flag, target }) => ({
+      queryKey: ['copy-review', project.id, flag.id, flag.version, target.id, isOff],
+      queryFn: () => reviewCopy(call, project, { flag, target }, isOff),
+      retry: false,
+      gcTime: 0,
+    })),
+    combine: results => ({
+      isPending: results.some(({ isPending }) => isPending),
+      data: results.map(({ data }) => data),
+    }),
+  })
+}
+
+async function reviewCopy(call: Call, project: Project, copy: Copy, isOff: boolean): Promise<ReviewedCopy> {
+  const params = { project_id: String(project.id) }
+  const flag = await call(routes.flags.get, { params: { ...params, id: String(copy.flag.id) } })
+  const ids = usesFlags(flag.filters).map(Number)
+  const [{ keys }, cohorts] = await Promise.all([
+    ids.length === 0 ? { keys: {} } : call(routes.flagBulk.keys, { params, body: { ids } }),
+    call(routes.cohorts.list, { params, query: { limit: '1000' } }),
+  ])
+  const names = namesOf(Object.fromEntries(cohorts.results.map(({ id, name }) => [String(id), name])), keys)
+  const target = String(copy.target.id)
+  const needs = ids.map(id => names.flagKey(String(id)))
+  const found = await loadFlagIn(call, target, { key: flag.key, needs })
+  const copied = { ...flag, active: flag.active && !isOff }
+  const origin = { ...names, groupTypes: project.group_types }
+  const draft = copiedDraft(copied, origin, found, copy.target.group_types)
+  const impact = draft
+    ? await call(routes.flagReach.userBlastRadius, {
+        params: { project_id: target },
+        ...(found.flag && { query: { compare_to: String(found.flag.id) } }),
+        body: draftToWire(draft),
+      })
+    : undefined
+  return { copied, found, names, impact }
+}
+
+const namesOf = (cohorts: Readonly<Record<string, string>>, flags: Readonly<Record<string, string>>): Names => ({
+  cohortName: id => cohorts[id] ?? `#${id}`,
+  flagKey: id => flags[id] ?? `#${id}`,
+})

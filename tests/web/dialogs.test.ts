@@ -1,0 +1,211 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+let paths: Record<'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'organization', string>
+let requests: { rejectable: string; own: string }
+
+/** Fails with the response when something that a dialog needs could not be created. */
+async function created(reply: Promise<{ status: number; text: string; body: { id: number } }>): Promise<number> {
+  const { status, text, body } = await reply
+  expect(status, text).toBeLessThan(300)
+  return body.id
+}
+
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario } = visit
+  const { project: api, organization } = scenario
+  const flagId = await created(
+    scenario.post(`${api}/feature_flags/`, {
+      key: 'search-v2',
+      tags: ['web'],
+      filters: { groups: [{ properties: [], rollout_percentage: 25 }] },
+    }),
+  )
+  await sendEventsOfAda(scenario)
+  const cohortId = await created(scenario.post(`${api}/cohorts/`, { name: 'Beta', is_static: true }))
+  const pluginId = await created(scenario.post(`${organization}/plugins/`, { name: 'Greeter' }))
+  await scenario.patch(`${organization}/plugins/${pluginId}/update_source/`, {
+    'plugin.json': JSON.stringify({ name: 'Greeter' }),
+    'index.ts': 'export const processEvent = event => event\n',
+    'words.ts': 'export const words = []\n',
+  })
+  const ann = await scenario.join('ann')
+  await created(scenario.post(`${organization}/invites/`, { target_email: 'eve@example.com' }))
+  const roleId = await created(scenario.post(`${organization}/roles/`, { name: 'Release managers' }))
+  await created(scenario.post(`${organization}/roles/${roleId}/role_memberships/`, { user_uuid: ann.uuid }))
+  await created(scenario.post(`${api}/feature_flags/${flagId}/comments/`, { text: 'Remove after the sale.' }))
+  await created(
+    scenario.post(`${api}/scheduled_changes/`, {
+      record_id: flagId,
+      payload: { operation: 'update_status', value: false },
+      scheduled_at: '2099-01-01T00:00:00Z',
+    }),
+  )
+  await created(scenario.post(`${api}/secret_keys/`, { label: 'backend' }))
+  await created(scenario.post(`${api}/webhooks/`, { name: 'Releases', url: 'https://hooks.example.com/x' }))
+  await created(
+    scenario.post(`${organization}/environment_sets/`, { name: 'Shop' }) as ReturnType<typeof scenario.post>,
+  )
+  const gated = (await scenario.post('/api/projects/', { name: 'Gated' })).body.id
+  const gatedApi = `/api/projects/${gated}`
+  const gatedFlag = await created(scenario.post(`${gatedApi}/feature_flags/`, { key: 'pay-later', active: false }))
+  const me = (await scenario.get('/api/users/@me/')).body.id
+  const approvers = { users: [me, ann.id], quorum: 1 }
+  await created(scenario.post(`${gatedApi}/approval_policies/`, { action_key: '*', approver_config: approvers }))
+  const propose = (by: typeof ann | typeof scenario) =>
+    created(by.post(`${gatedApi}/change_requests/`, { flag_id: gatedFlag, patch: { active: true }, title: 'Launch' }))
+  requests = {
+    rejectable: `/project/${gated}/requests/${await propose(ann)}`,
+    own: `/project/${gated}/requests/${await propose(scenario)}`,
+  }
+  await created(
+    scenario.post(`${organization}/freezes/`, { project: gated, reason: 'Sale', ends_at: '2099-11-27T10:00:00Z' }),
+  )
+  const person = await vi.waitUntil(async () => (await scenario.get(`${api}/persons/`)).body.results[0], {
+    timeout: 60_000,
+  })
+  const project = `/project/${scenario.projectId}`
+  paths = {
+    project,
+    flag: `${project}/flags/${flagId}`,
+    person: `${project}/persons/${person.uuid}`,
+    cohort: `${project}/cohorts/${cohortId}`,
+    plugin: `/organization/${organization.split('/').at(-1)}/plugins/${pluginId}`,
+    organization: organization.replace('/api/organizations', '/organization'),
+  }
+}, 120_000)
+afterAll(() => visit.close())
+
+interface Opened {
+  readonly path: string
+  readonly open: () => Promise<unknown>
+}
+
+/** Opens each after the page was loaded again, and checks it. */
+async function checkOpened(page: Page, role: 'dialog' | 'menu', all: Record<string, Opened>): Promise<void> {
+  for (const [name, { path, open }] of Object.entries(all)) {
+    await page.goto(path)
+    await open()
+    await page.getByRole(role).waitFor()
+    await expectSound(page).catch(error => {
+      throw new Error(`The ${role} "${name}" is not sound`, { cause: error })
+    })
+  }
+}
+
+describe.each([
+  { device: 'a desktop in light mode', options: { width: 1280, height: 800 } },
+  { device: 'a phone in dark mode', options: { width: 390, height: 740, dark: true } },
+])('on $device', { timeout: 600_000 }, ({ options }) => {
+  const isPhone = options.width < 768
+  const opening = (page: Page) => {
+    const button = (name: string | RegExp) => page.getByRole('button', { name }).first()
+    const press = (name: string | RegExp) => button(name).click()
+    const choose = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
+    /** The project and the account are in the navigation, which is closed on a phone. */
+    const inNavigation = async (name: RegExp) => {
+      if (isPhone) await press(/menu$/)
+      await press(name)
+    }
+    return { press, choose, inNavigation }
+  }
+
+  it('every menu is accessible', async () => {
+    const page = await visit.signedIn('/', options)
+    const { press, inNavigation } = opening(page)
+    const flags = `${paths.project}/flags`
+    await checkOpened(page, 'menu', {
+      projects: { path: flags, open: () => inNavigation(/Switch project/) },
+      account: { path: flags, open: () => inNavigation(/Account/) },
+      // A phone shows flags as cards.
+      ...(!isPhone && { columns: { path: flags, open: () => press('Columns') } }),
+      'saved views': {
+        path: flags,
+        open: async () => {
+          if (isPhone) await press('Filters')
+          await press('Saved views')
+        },
+      },
+      'actions of a flag': { path: paths.flag, open: () => press('More actions') },
+      'kinds of filters': { path: `${flags}/new`, open: () => press('Add filter') },
+      'actions of a file': { path: `${paths.plugin}?tab=source`, open: () => press('Actions for words.ts') },
+    })
+  })
+
+  it('every dialog is accessible', async () => {
+    const page = await visit.signedIn('/', options)
+    const { press, choose, inNavigation } = opening(page)
+    const { project, flag, person, cohort, plugin, organization } = paths
+    const flags = `${project}/flags`
+    const select = () => page.getByRole('checkbox', { name: 'Select search-v2' }).check()
+    const inMenuOf = async (name: string, item: string) => {
+      await press(name)
+      await choose(item)
+    }
+    const inNavigationMenu = async (name: RegExp, item: string) => {
+      await inNavigation(name)
+      await choose(item)
+    }
+    const ofRole = async (name: RegExp) => {
+      await press(/^Release managers/)
+      await press(name)
+    }
+    const ofWebhook = async (name: string) => {
+      await press(/^Releases/)
+      await press(name)
+    }
+    await checkOpened(page, 'dialog', {
+      'new project': { path: flags, open: () => inNavigationMenu(/Switch project/, 'New project') },
+      'new organization': { path: flags, open: () => inNavigationMenu(/Switch project/, 'New organization') },
+      'turn off a flag': { path: flags, open: () => page.getByRole('switch').first().press('Space') },
+      'turn off many flags': { path: flags, open: () => select().then(() => press('Turn off')) },
+      'remove a tag from many flags': { path: flags, open: () => select().then(() => press('Remove tag')) },
+      'delete many flags': { path: flags, open: () => select().then(() => press('Delete')) },
+      'delete a flag': { path: flag, open: () => inMenuOf('More actions', 'Delete') },
+      'archive a flag': { path: flag, open: () => inMenuOf('More actions', 'Archive') },
+      'rename a key': { path: flag, open: () => press('Rename key') },
+      'cancel a scheduled change': { path: `${flag}?tab=schedule`, open: () => press(/^Cancel change/) },
+      'delete a comment': { path: `${flag}?tab=details`, open: () => press(/^Delete comment|^Delete/) },
+      'delete a person': { path: person, open: () => press('Delete person') },
+      'delete a cohort': { path: cohort, open: () => press('Delete') },
+      'remove a tag': { path: `${project}/tags`, open: () => press('Remove: web') },
+      'revoke a secret key': { path: `${project}/settings`, open: () => press(/^Revoke ?: backend/) },
+      'rotate a token': { path: `${project}/settings`, open: () => press('Rotate') },
+      'delete a project': { path: `${project}/settings`, open: () => press('Delete project') },
+      'add a policy': { path: `${project}/settings`, open: () => press('Add policy') },
+      'rotate the secret of a webhook': {
+        path: `${project}/settings/webhooks`,
+        open: () => ofWebhook('Rotate secret'),
+      },
+      'delete a webhook': { path: `${project}/settings/webhooks`, open: () => ofWebhook('Delete webhook') },
+      'reject a request': { path: requests.rejectable, open: () => press('Reject') },
+      'cancel a request': { path: requests.own, open: () => press('Cancel request') },
+      'remove a member': { path: `${organization}/members`, open: () => press(/^Remove ?: ann/) },
+      'revoke an invitation': { path: `${organization}/members`, open: () => press(/: eve@example.com/) },
+      'remove a member from a role': { path: `${organization}/roles`, open: () => ofRole(/^Remove ?: ann/) },
+      'delete a role': { path: `${organization}/roles`, open: () => ofRole(/^Delete role/) },
+      'end a freeze': { path: `${organization}/freezes`, open: () => press(/: Sale$/) },
+      'edit environments': { path: `${organization}/environments`, open: () => press(/^Edit ?: Shop/) },
+      'delete environments': { path: `${organization}/environments`, open: () => press(/^Delete ?: Shop/) },
+      'new plugin': { path: `${organization}/plugins`, open: () => press('New plugin') },
+      'add a file': { path: `${plugin}?tab=source`, open: () => press('Add file') },
+      'rename a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Rename') },
+      'delete a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Delete') },
+      'uninstall a plugin': { path: `${plugin}?tab=about`, open: () => press('Uninstall') },
+      'revoke a key': { path: '/account', open: () => press(/^Revoke ?: First key/) },
+      // Last: its unsaved edit would ask before any other page is opened.
+      'sign out with an unsaved edit': {
+        path: flag,
+        open: async () => {
+          await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
+          await page.getByText('Unsaved changes', { exact: true }).waitFor()
+          await page.reload()
+          await inNavigationMenu(/Account/, 'Sign out')
+        },
+      },
+    })
+  })
+})
