@@ -45,6 +45,7 @@ export function propertiesIn(filters: unknown): ParsedProperty[] {
 export function leavesOf(group: ParsedGroup): ParsedProperty[] {
   return group.members.flatMap(member => (member.kind === 'group' ? leavesOf(member) : [member]))
 }
+
 /** Maps references of one project to those of another; undefined leaves one as it is. */
 export interface Remap {
   readonly cohort: (id: string) => number | string | undefined

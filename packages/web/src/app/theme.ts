@@ -71,6 +71,7 @@ export const theme = createTheme({
 /** Where the darkest shade has too little contrast on a button of the same color under the pointer. */
 const lightText: Readonly<Record<string, string>> = {
   indigo: '#2f47b8',
+  red: '#b02525',
   yellow: '#7a4a00',
   green: '#1b6e2d',
   teal: '#066649',
@@ -89,13 +90,6 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-line': '#e6e8eb',
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
-      // Text on Mantine's shade for a hovered button has too little contrast.
-      ...Object.fromEntries(
-        ['indigo', 'red'].map(name => [
-          `--mantine-color-${name}-light-hover`,
-          `color-mix(in srgb, ${shade(name, 1)} 80%, ${shade(name, 2)})`,
-        ]),
-      ),
       ...Object.fromEntries(
         textColors.map(name => [`--mantine-color-${name}-light-color`, lightText[name] ?? shade(name, 9)]),
       ),
