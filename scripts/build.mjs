@@ -20,6 +20,8 @@ makeExecutable()
 
 // On a terminal Vite draws its progress, whatever its log level.
 process.env.CI ||= 'true'
+// Vite keeps a NODE_ENV that is set, and with any other the page would contain React's development build.
+process.env.NODE_ENV = 'production'
 const page = await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
 // The server fills in index.html for each request.
 compressFiles(join(dist, 'web'), name => name !== 'index.html')

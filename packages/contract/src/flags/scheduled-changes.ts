@@ -59,6 +59,13 @@ export const ScheduledChange = Type.Object(
         examples: [null],
       }),
     ),
+    condition_position: Nullable(
+      Type.Integer({
+        description:
+          'Where the condition of a pending ramp is now, counted from 0; null when it is gone, or without ramp.',
+        examples: [null],
+      }),
+    ),
     executed_at: Nullable(Instant('When it was done, or the last step taken; null while it recurs.', null)),
     last_executed_at: Nullable(Instant('When it last ran.', null)),
     frozen_until: Nullable(Instant('Its next run falls into a freeze and waits until then.', null)),

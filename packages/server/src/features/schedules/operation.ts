@@ -112,12 +112,15 @@ function increase(flag: Flag, groups: readonly unknown[], ramp: Ramp, target: nu
 export const rolloutOf = ({ rollout_percentage: rollout }: FreeObject): number =>
   typeof rollout === 'number' ? rollout : 100
 
-/** Why a pending ramp can no longer be applied; null when it can. */
-export function brokenReason(payload: FreeObject, flag: Pick<Flag, 'filters'>): string | null {
-  if (payload.operation !== 'ramp') return null
+/** Where the condition of a pending ramp is now, and why the ramp can no longer be applied when there is none. */
+export function rampState(
+  payload: FreeObject,
+  flag: Pick<Flag, 'filters'>,
+): { readonly position: number | null; readonly brokenReason: string | null } {
+  if (payload.operation !== 'ramp') return { position: null, brokenReason: null }
   const operation = readOperation(payload)
-  const isFound = operation.kind === 'ramp' && findRampCondition(conditionsOf(flag), operation) !== undefined
-  return isFound ? null : rampBroken
+  const position = operation.kind === 'ramp' ? findRampCondition(conditionsOf(flag), operation) : undefined
+  return position === undefined ? { position: null, brokenReason: rampBroken } : { position, brokenReason: null }
 }
 
 export const conditionsOf = (flag: Pick<Flag, 'filters'>): readonly unknown[] => {

@@ -108,7 +108,7 @@ onEachDatabase('scheduled changes', dialect => {
       const value = { condition_index: 1, steps: steps([1, 10], [2, 20], [9, 30]) }
       const { body } = await plan(flag.id, { operation: 'ramp', value })
       await s.patch(`${flags}${flag.id}/`, { filters: { groups: [added, first, second] } })
-      expect(await planned(body.id)).toMatchObject({ status: 'pending', broken_reason: null })
+      expect(await planned(body.id)).toMatchObject({ status: 'pending', broken_reason: null, condition_position: 2 })
       await s.halyard.jobs.runDue(inMinutes(1.5))
       const rollouts = async () =>
         (await flagNow(flag.id)).filters.groups.map((group: { rollout_percentage: number }) => group.rollout_percentage)
@@ -116,7 +116,11 @@ onEachDatabase('scheduled changes', dialect => {
 
       await s.patch(`${flags}${flag.id}/`, { filters: { groups: [added, first] } })
       const reason = 'The condition that this ramp raises was changed or removed.'
-      expect(await planned(body.id)).toMatchObject({ status: 'pending', broken_reason: reason })
+      expect(await planned(body.id)).toMatchObject({
+        status: 'pending',
+        broken_reason: reason,
+        condition_position: null,
+      })
       const { body: list } = await s.get(`${schedules}?record_id=${flag.id}`)
       expect(list.results[0].broken_reason).toBe(reason)
       await s.halyard.jobs.runDue(inMinutes(3))

@@ -106,20 +106,18 @@ export function afterPlanned(draft: Draft, planned: PlannedChange, percentages: 
   }
 }
 
-/** `conditions` are those of the flag now: a ramp follows its condition when others are added, removed or moved. */
+/** A ramp follows its condition when others are added, removed or moved: it is named by where it is now, if that is known. */
 export function changeSentence(
-  { payload }: Pick<ScheduledChange, 'payload'>,
+  { payload, condition_position = null }: Pick<ScheduledChange, 'payload'> & Partial<ScheduledChange>,
   t: Messages,
   percent: (value: number) => string,
-  conditions: unknown = [],
 ): string {
   const { operation, value } = payload as { operation?: string; value?: unknown }
   if (operation === 'update_status') return value === true ? t.flags.bulkOn : t.flags.bulkOff
   if (operation === 'ramp') {
-    const ramp = (value ?? {}) as Ramp
-    const { steps = [] } = ramp
+    const { steps = [], condition_index = 0 } = (value ?? {}) as Ramp
     return t.schedule.rampTo(
-      rampPosition(ramp, Array.isArray(conditions) ? conditions : []) + 1,
+      (condition_position ?? condition_index) + 1,
       steps.map(step => percent(step.rollout_percentage)).join(' → '),
     )
   }
@@ -131,24 +129,6 @@ export function changeSentence(
 interface Ramp {
   readonly steps?: readonly { readonly rollout_percentage: number }[]
   readonly condition_index?: number
-  /** What the condition matches. */
-  readonly condition?: unknown
-}
-
-/** Where the condition of a ramp stands now; where it stood when the ramp was planned, if that is unknown. */
-function rampPosition({ condition_index: planned = 0, condition }: Ramp, groups: readonly unknown[]): number {
-  if (condition === undefined) return planned
-  const equal = groups.flatMap((group, index) => (identityOf(group) === identityOf(condition) ? [index] : []))
-  return equal.length === 1 && !equal.includes(planned) ? equal[0]! : planned
-}
-
-function identityOf(condition: unknown): string {
-  const { properties = [], variant = null } = (condition ?? {}) as { properties?: unknown; variant?: unknown }
-  return JSON.stringify({ properties, variant }, (_key, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
 }
 
 function localInput(milliseconds: number): string {

@@ -66,7 +66,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
   const params = { project_id: String(project.id) }
   const conditions = readFilters(flag.filters).groups
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
-  const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent, flag.filters.groups)
+  const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent)
   const wording = useWording(known)
   const isLoading = useArePoliciesLoading([String(project.id)])
   const [reviewed, setReviewed] = useState<{ planned: PlannedChange; percentages: readonly number[] }>()
