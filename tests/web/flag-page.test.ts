@@ -112,6 +112,7 @@ describe('a flag', { timeout: 120_000 }, () => {
     await rowOf('victor').getByText('Can view').waitFor()
     await expectSound(page)
     await scenario.patch(`${scenario.organization}/`, { default_access_level: 37 })
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { deleted: true })
   })
 
   it('has an owner, links and comments', async () => {

@@ -414,7 +414,7 @@ describe('access', { timeout: 120_000 }, () => {
     await page.goto(inOrganization('/roles'))
     const withoutRole = page.getByRole('combobox', { name: 'Members without a role' })
     await withoutRole.selectOption('Can view')
-    await page.getByText('Members without a role can only view flags.').waitFor()
+    await page.getByText(/Members without a role can create flags, and only view those of others/).waitFor()
     await expectSound(page)
     // What that means for each member.
     const accessOf = (name: string) => page.getByRole('row', { name: new RegExp(`${name}@`) })

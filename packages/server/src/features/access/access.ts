@@ -100,21 +100,29 @@ export interface EffectiveAccess {
  */
 export function effectiveAccess(grants: FlagGrants, flag: AccessTarget, roleAccessId?: number): EffectiveAccess {
   if (flag.createdBy.id === grants.userId) return { level: editAccess, source: { kind: 'creator' } }
-  if ((grants.level ?? 0) >= adminLevel) return { level: editAccess, source: { kind: 'admin' } }
-  if (grants.organizationAccess === editAccess) return { level: editAccess, source: { kind: 'organization' } }
   const general = generalAccess(grants)
   const granted = (grants.grantedFlags.get(flag.id) ?? []).find(id => id !== roleAccessId)
   if (general.level === editAccess || granted === undefined) return general
   return { level: editAccess, source: { kind: 'role_access', roleAccessId: granted } }
 }
 
-/** What a member can do with any flag: by the highest role, or as the organization has set it for members without one. */
-function generalAccess({ roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
+/** What a user can do with any flag: by the highest role, or as the organization has set it for members without one. */
+function generalAccess({ level, roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
+  if ((level ?? 0) >= adminLevel) return { level: editAccess, source: { kind: 'admin' } }
+  if (organizationAccess === editAccess) return { level: editAccess, source: { kind: 'organization' } }
   const role = roles.find(({ accessLevel }) => accessLevel === editAccess) ?? roles[0]
   if (role) return { level: role.accessLevel, source: { kind: 'role', roleId: role.id } }
   if (organizationAccess) return { level: organizationAccess, source: { kind: 'organization' } }
   return { level: defaultAccess, source: { kind: 'default' } }
 }
+
+/** The flags that a user can edit: all, or those they created and those that one of their roles has access to. */
+export type EditableFlags = 'all' | { readonly createdById: number; readonly flagIds: readonly number[] }
+
+export const editableFlags = (grants: FlagGrants): EditableFlags =>
+  generalAccess(grants).level === editAccess
+    ? 'all'
+    : { createdById: grants.userId, flagIds: [...grants.grantedFlags.keys()] }
 
 export const canEditFlag = (grants: FlagGrants, flag: AccessTarget): boolean =>
   effectiveAccess(grants, flag).level === editAccess

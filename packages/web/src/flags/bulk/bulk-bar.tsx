@@ -18,6 +18,7 @@ const FailuresDialog = late(async () => (await dialogs()).FailuresDialog)
 
 interface Props {
   project: Project
+  /** The selected ones. Those that the user cannot edit stay as they are. */
   flags: readonly FlagSummary[]
   onSelect: (ids: readonly number[]) => void
 }
@@ -25,8 +26,10 @@ interface Props {
 type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'delete' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
-export function BulkBar({ project, flags, onSelect }: Props) {
+export function BulkBar({ project, flags: selected, onSelect }: Props) {
   const t = useMessages()
+  const flags = selected.filter(flag => flag.can_edit)
+  const readOnlyCount = selected.length - flags.length
   const bulk = useBulk(String(project.id), onSelect)
   const [dialog, setDialog] = useState<BulkDialog>()
   const close = () => setDialog(undefined)
@@ -41,7 +44,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
   }
   return (
     <>
-      {flags.length > 0 && (
+      {selected.length > 0 && (
         <Paper
           className={classes.bar}
           data-bottom-bar
@@ -49,16 +52,21 @@ export function BulkBar({ project, flags, onSelect }: Props) {
           withBorder
           p="xs"
           role="region"
-          aria-label={t.flags.bulk(flags.length)}
+          aria-label={t.flags.bulk(selected.length)}
         >
           {bulk.progress ? (
             <WorkProgress {...bulk.progress} onCancel={bulk.cancel} />
           ) : (
             <Group gap="xs" justify="center">
               <Text size="sm" fw={600} px="xs">
-                {t.flags.bulk(flags.length)}
+                {t.flags.bulk(selected.length)}
               </Text>
-              {flags.every(flag => flag.deleted) ? (
+              {readOnlyCount > 0 && (
+                <Text size="sm" px="xs">
+                  {flags.length === 0 ? t.bulk.readOnly : t.bulk.someReadOnly(readOnlyCount)}
+                </Text>
+              )}
+              {flags.length === 0 ? null : flags.every(flag => flag.deleted) ? (
                 dialogButton('restore', t.flags.bulkRestore)
               ) : (
                 <>

@@ -100,6 +100,11 @@ export const flags: FlagsMessages = {
     failed: count => `${flagCount(count)} ${count === 1 ? 'konnte' : 'konnten'} nicht aktualisiert werden`,
     failedIntro: 'Alle anderen Flags wurden aktualisiert. Diese bleiben ausgewählt.',
     reason: 'Grund',
+    readOnly: 'Du kannst diese Flags ansehen, aber nicht bearbeiten.',
+    someReadOnly: count =>
+      count === 1
+        ? 'Eines davon kannst du nicht bearbeiten; es bleibt unverändert.'
+        : `${count} davon kannst du nicht bearbeiten; sie bleiben unverändert.`,
   },
   flagState: {
     deleted: 'Gelöscht',
@@ -144,7 +149,7 @@ export const flags: FlagsMessages = {
     intro:
       'Admins, Mitglieder ohne Rolle und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
     introViewers:
-      'Admins und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten; Mitglieder ohne Rolle können Flags nur ansehen. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
+      'Admins und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten; Mitglieder ohne Rolle können fremde Flags nur ansehen. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
     none: 'Keine weiteren Rollen können dieses Flag bearbeiten.',
     role: 'Rolle',
     members: 'Mitglieder',
@@ -199,6 +204,7 @@ export const flags: FlagsMessages = {
     here: project => `${project} (aktuell)`,
     intro: 'Kohorten werden mitkopiert. Entweder in alle Projekte oder in keines.',
     noOtherProjects: 'Diese Organisation hat keine weiteren Projekte.',
+    readOnly: 'Du kannst dieses Flag ansehen, aber nicht kopieren: Dafür musst du es bearbeiten können.',
     state: 'Status',
     difference: 'Unterschiede',
     missing: 'Nicht vorhanden',

@@ -98,6 +98,11 @@ export const flags = {
     failed: (count: number) => `Couldn’t update ${flagCount(count)}`,
     failedIntro: 'All other flags were updated. These stay selected.',
     reason: 'Reason',
+    readOnly: 'You can view these flags but not edit them.',
+    someReadOnly: (count: number) =>
+      count === 1
+        ? 'You can’t edit 1 of them; it stays as it is.'
+        : `You can’t edit ${count} of them; they stay as they are.`,
   },
   flagState: {
     deleted: 'Deleted',
@@ -142,7 +147,7 @@ export const flags = {
     intro:
       'Admins, members without a role, and roles that can edit flags can edit every flag. Grant other roles access to this flag only.',
     introViewers:
-      'Admins and roles that can edit flags can edit every flag; members without a role can only view flags. Grant other roles access to this flag only.',
+      'Admins and roles that can edit flags can edit every flag; members without a role can only view flags they did not create. Grant other roles access to this flag only.',
     none: 'No additional roles can edit this flag.',
     role: 'Role',
     members: 'Members',
@@ -197,6 +202,7 @@ export const flags = {
     here: (project: string) => `${project} (current)`,
     intro: 'Cohorts are copied too. All or nothing.',
     noOtherProjects: 'This organization has no other projects.',
+    readOnly: 'You can view this flag but not copy it: that requires edit access.',
     state: 'State',
     difference: 'Differences',
     missing: 'Missing',
