@@ -223,6 +223,12 @@ describe('the flag list', { timeout: 120_000 }, () => {
     const { scenario } = visit
     const flags = `${scenario.project}/feature_flags`
     const { id } = await flagNamed('new-checkout')
+    const batch = Array.from({ length: 40 }, (_, n) => ({
+      event: '$identify',
+      distinct_id: `person-${n}`,
+      properties: {},
+    }))
+    await scenario.post('/batch/', { api_key: scenario.projectToken, batch })
     const needing = { properties: [{ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true }] }
     const { body: dependent } = await scenario.post(`${flags}/`, {
       key: 'needs-checkout',
@@ -232,7 +238,26 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('checkbox', { name: 'Select new-checkout' }).check()
     await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    // Who loses it and what uses it, before it happens.
+    const deleting = page.getByRole('dialog', { name: 'Delete 2 flags?' })
+    const losing = deleting.getByRole('row', { name: /new-checkout/ })
+    await losing.getByText('Flags with a condition on it: needs-checkout').waitFor()
+    await losing.getByText(/would lose access/).waitFor()
+    await deleting.getByRole('row', { name: /pricing-test .*Nothing depends on it/ }).waitFor()
+    await expectSound(page)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await expectSound(page)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    expect((await flagNamed('new-checkout')).deleted).toBe(false)
+    await deleting.getByRole('button', { name: 'Cancel' }).click()
+    // A flag that is deleted too does not count.
+    await page.getByRole('checkbox', { name: 'Select needs-checkout' }).check()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row', { name: /new-checkout .*Nothing depends on it/ }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('checkbox', { name: 'Select needs-checkout' }).uncheck()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await deleting.getByRole('button', { name: 'Delete' }).click()
     const failed = page.getByRole('dialog', { name: 'Couldn’t update 1 flag' })
     await failed.getByRole('row', { name: /new-checkout .*needs-checkout/ }).waitFor()
     await expectSound(page)

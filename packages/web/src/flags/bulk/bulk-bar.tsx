@@ -2,7 +2,6 @@ import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import { late } from '../../ui/late.tsx'
 import classes from './bulk-bar.module.css'
@@ -23,7 +22,7 @@ interface Props {
   onSelect: (ids: readonly number[]) => void
 }
 
-type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags: selected, onSelect }: Props) {
@@ -96,7 +95,7 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
             onTag={tag}
           />
         )}
-        {(dialog === 'on' || dialog === 'off' || dialog === 'restore') && (
+        {(dialog === 'on' || dialog === 'off' || dialog === 'restore' || dialog === 'delete') && (
           <BulkReview
             project={project}
             flags={flags}
@@ -105,6 +104,7 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
             onConfirm={() => {
               close()
               if (dialog === 'restore') bulk.restore(flags)
+              else if (dialog === 'delete') bulk.change(flags, { deleted: true })
               else bulk.change(flags, { active: dialog === 'on' })
             }}
           />
@@ -124,16 +124,6 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
           <FailuresDialog projectId={String(project.id)} failures={bulk.failures} onClose={bulk.dismissFailures} />
         )}
       </Suspense>
-      <ConfirmDialog
-        isOpen={dialog === 'delete'}
-        title={t.flags.bulkDelete}
-        question={t.flags.bulkConfirmDelete(flags.length)}
-        onClose={close}
-        onConfirm={() => {
-          close()
-          bulk.change(flags, { deleted: true })
-        }}
-      />
     </>
   )
 }

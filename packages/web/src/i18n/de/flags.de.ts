@@ -71,10 +71,7 @@ export const flags: FlagsMessages = {
     bulkDelete: 'Löschen',
     bulkRestore: 'Wiederherstellen',
     bulkClear: 'Auswahl aufheben',
-    bulkConfirmDelete: count =>
-      count === 1
-        ? 'Dieses Flag löschen? Es liefert dann „aus“. Du kannst es später wiederherstellen.'
-        : `${flagCount(count)} löschen? Sie liefern dann „aus“. Du kannst sie später wiederherstellen.`,
+    confirmDelete: 'Dieses Flag löschen? Es liefert dann „aus“. Du kannst es später wiederherstellen.',
     bulkProgress: (done, total) => `${grouped(done)} von ${grouped(total)}`,
   },
   bulk: {
@@ -82,6 +79,8 @@ export const flags: FlagsMessages = {
     turnOn: count => `${flagCount(count)} einschalten?`,
     turnOff: count => `${flagCount(count)} ausschalten?`,
     restore: count => `${flagCount(count)} wiederherstellen?`,
+    delete: count => `${flagCount(count)} löschen?`,
+    deletion: 'Gelöschte Flags liefern „aus“. Du kannst sie später wiederherstellen.',
     moreCopies: count => (count === 1 ? 'und 1 weitere Kopie' : `und ${count} weitere Kopien`),
     before: 'Vorher',
     after: 'Nachher',

@@ -69,10 +69,7 @@ export const flags = {
     bulkDelete: 'Delete',
     bulkRestore: 'Restore',
     bulkClear: 'Clear selection',
-    bulkConfirmDelete: (count: number) =>
-      count === 1
-        ? 'Delete this flag? It will evaluate to off. You can restore it later.'
-        : `Delete ${flagCount(count)}? They will evaluate to off. You can restore them later.`,
+    confirmDelete: 'Delete this flag? It will evaluate to off. You can restore it later.',
     bulkProgress: (done: number, total: number) => `${grouped(done)} of ${grouped(total)}`,
   },
   bulk: {
@@ -80,6 +77,8 @@ export const flags = {
     turnOn: (count: number) => `Turn on ${flagCount(count)}?`,
     turnOff: (count: number) => `Turn off ${flagCount(count)}?`,
     restore: (count: number) => `Restore ${flagCount(count)}?`,
+    delete: (count: number) => `Delete ${flagCount(count)}?`,
+    deletion: 'Deleted flags evaluate to off. You can restore them later.',
     moreCopies: (count: number) => (count === 1 ? 'and 1 more copy' : `and ${count} more copies`),
     before: 'Before',
     after: 'After',
