@@ -36,6 +36,33 @@ describe('forms', () => {
   })
 })
 
+const intervalPattern = /refetchInterval:\s*(.*)/g
+const constantPattern = /\bconst (\w+Milliseconds|\w+Ms) = ([\d_]+)/g
+const pollMillisecondsMin = 30_000
+
+describe('polling', () => {
+  it('never happens more often than every 30 seconds', () => {
+    const texts = new Map(modules.map(name => [name, readFileSync(join(source, name), 'utf8')]))
+    const milliseconds = new Map<string, number>()
+    for (const text of texts.values()) {
+      for (const [, name, value] of text.matchAll(constantPattern)) {
+        const known = milliseconds.get(name as string) ?? Number.POSITIVE_INFINITY
+        milliseconds.set(name as string, Math.min(known, Number(value?.replaceAll('_', ''))))
+      }
+    }
+    const isRare = (interval: string): boolean => {
+      const names = interval.match(/\b\w*(?:Milliseconds|Ms)\b/g) ?? []
+      const areLong = names.every(name => (milliseconds.get(name) ?? 0) >= pollMillisecondsMin)
+      return areLong && (names.length > 0 || /^false\b/.test(interval)) && !/[\d_]{3,}/.test(interval)
+    }
+    const intervals = [...texts].flatMap(([name, text]) =>
+      [...text.matchAll(intervalPattern)].map(([, interval]) => ({ name, interval: interval as string })),
+    )
+    expect(intervals.length).toBeGreaterThan(5)
+    expect(intervals.filter(({ interval }) => !isRare(interval))).toEqual([])
+  })
+})
+
 describe('the web app’s layout', () => {
   it(`has at most ${filesMax} modules in a folder`, () => {
     const sizes = new Map<string, number>()

@@ -48,6 +48,23 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('show a new count without polling', async () => {
+    const { scenario } = visit
+    const filtersFor = (plan: string) => {
+      const values = [{ key: 'plan', type: 'person', value: plan, operator: 'exact' }]
+      return { properties: { type: 'AND', values: [{ type: 'AND', values }] } }
+    }
+    const { body: cohort } = await scenario.post(`${scenario.project}/cohorts/`, {
+      name: 'Recounted',
+      filters: filtersFor('pro'),
+    })
+    const page = await visit.signedIn(inProject(`/cohorts/${cohort.id}`))
+    // Less than the polling interval.
+    await page.getByText('5 people').waitFor({ timeout: 20_000 })
+    await scenario.patch(`${scenario.project}/cohorts/${cohort.id}/`, { filters: filtersFor('free') })
+    await page.getByText('15 people').waitFor({ timeout: 20_000 })
+  })
+
   it('with nested groups are built without JSON and fixed at the field', async () => {
     const { scenario } = visit
     const { body: paying } = await scenario.post(`${scenario.project}/cohorts/`, {

@@ -86,6 +86,35 @@ describe('a flag', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('shows what each member can do with it, and why', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'guarded-flag' })
+    const { body: role } = await scenario.post(`${scenario.organization}/roles/`, { name: 'Release managers' })
+    const level = { feature_flags_access_level: 21 }
+    await scenario.patch(`${scenario.organization}/roles/${role.id}/`, level)
+    const nina = await scenario.join('nina')
+    await scenario.join('victor')
+    await scenario.post(`${scenario.organization}/roles/${role.id}/role_memberships/`, { user_uuid: nina.uuid })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags/${flag.id}?tab=access`)
+    const table = page.getByRole('table', { name: 'Effective access' })
+    const rowOf = (name: string) => table.getByRole('row', { name: new RegExp(name) })
+    await rowOf('nina').getByText('Can view').waitFor()
+    await rowOf('nina').getByText('Role Release managers').waitFor()
+    await rowOf('victor').getByText('Organization default').waitFor()
+    await table.getByText('Creator of the flag').waitFor()
+    await expectSound(page)
+    await page.getByRole('combobox', { name: 'Grant edit access to a role' }).selectOption('Release managers')
+    await page.getByRole('button', { name: 'Grant access' }).click()
+    await rowOf('nina').getByText('Can edit').waitFor()
+    await rowOf('nina').getByText('Role Release managers, for this flag').waitFor()
+    // Someone else changes the default.
+    await scenario.patch(`${scenario.organization}/`, { default_access_level: 21 })
+    await rowOf('victor').getByText('Can view').waitFor()
+    await expectSound(page)
+    await scenario.patch(`${scenario.organization}/`, { default_access_level: 37 })
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { deleted: true })
+  })
+
   it('has an owner, links and comments', async () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=details`), { width: 390 })
     const details = page.getByRole('region', { name: 'Ownership' })

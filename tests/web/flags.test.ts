@@ -223,6 +223,12 @@ describe('the flag list', { timeout: 120_000 }, () => {
     const { scenario } = visit
     const flags = `${scenario.project}/feature_flags`
     const { id } = await flagNamed('new-checkout')
+    const batch = Array.from({ length: 40 }, (_, n) => ({
+      event: '$identify',
+      distinct_id: `person-${n}`,
+      properties: {},
+    }))
+    await scenario.post('/batch/', { api_key: scenario.projectToken, batch })
     const needing = { properties: [{ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true }] }
     const { body: dependent } = await scenario.post(`${flags}/`, {
       key: 'needs-checkout',
@@ -232,7 +238,26 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('checkbox', { name: 'Select new-checkout' }).check()
     await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
     await page.getByRole('button', { name: 'Delete' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    // Who loses it and what uses it, before it happens.
+    const deleting = page.getByRole('dialog', { name: 'Delete 2 flags?' })
+    const losing = deleting.getByRole('row', { name: /new-checkout/ })
+    await losing.getByText('Flags with a condition on it: needs-checkout').waitFor()
+    await losing.getByText(/would lose access/).waitFor()
+    await deleting.getByRole('row', { name: /pricing-test .*Nothing depends on it/ }).waitFor()
+    await expectSound(page)
+    await page.setViewportSize({ width: 390, height: 800 })
+    await expectSound(page)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    expect((await flagNamed('new-checkout')).deleted).toBe(false)
+    await deleting.getByRole('button', { name: 'Cancel' }).click()
+    // A flag that is deleted too does not count.
+    await page.getByRole('checkbox', { name: 'Select needs-checkout' }).check()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('row', { name: /new-checkout .*Nothing depends on it/ }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('checkbox', { name: 'Select needs-checkout' }).uncheck()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await deleting.getByRole('button', { name: 'Delete' }).click()
     const failed = page.getByRole('dialog', { name: 'Couldn’t update 1 flag' })
     await failed.getByRole('row', { name: /new-checkout .*needs-checkout/ }).waitFor()
     await expectSound(page)
@@ -317,6 +342,59 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('listitem').filter({ hasText: '25% of people' }).first().waitFor()
     expect(await page.locator('#content').locator('input, textarea, select').count()).toBe(0)
     await expectSound(page)
+  })
+
+  it('offers a viewer only what works, and explains the rest', async () => {
+    const { scenario } = visit
+    // The setting of the test before may exist already.
+    await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
+    await scenario.post('/api/projects/', { name: 'Elsewhere' })
+    const viewer = await scenario.join('onlooker')
+    const page = await visit.open()
+    const credentials = { email: viewer.email, password: 'correct horse battery' }
+    await visit.signIn(page, `/project/${scenario.projectId}/flags`, credentials)
+    await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
+    const bar = page.getByRole('region', { name: '1 selected' })
+    await bar.getByText('You can view these flags but not edit them.').waitFor()
+    expect(await bar.getByRole('button').allTextContents()).toEqual(['Clear selection'])
+    await expectSound(page)
+    await bar.getByRole('button').click()
+
+    // Everyone can create flags, and edit their own.
+    await page.getByRole('button', { name: 'New flag' }).click()
+    await page.getByRole('textbox', { name: 'Key' }).fill('own-flag')
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('heading', { name: 'own-flag', level: 1 }).waitFor()
+    await page.getByRole('switch', { name: 'Off' }).waitFor()
+    await page.getByRole('link', { name: 'Flags' }).first().click()
+    await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
+    await page.getByRole('checkbox', { name: 'Select own-flag' }).check()
+    await page.getByText('You can’t edit 1 of them; it stays as it is.').waitFor()
+    await page.getByRole('button', { name: 'Add tag' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Tag' }).fill('mine')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click()
+    await page.getByText('1 flag updated').waitFor()
+    expect((await flagNamed('own-flag')).tags).toEqual(['mine'])
+    expect((await flagNamed('pricing-test')).tags).not.toContain('mine')
+
+    const { id } = await flagNamed('pricing-test')
+    await page.goto(`/project/${scenario.projectId}/flags/${id}?tab=copies`)
+    await page.getByText('You can view this flag but not copy it').waitFor()
+    expect(await page.getByRole('checkbox').count()).toBe(0)
+    await expectSound(page)
+    await page.goto(`/project/${scenario.projectId}/health`)
+    await page.getByRole('row', { name: /pricing-test/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Archive: pricing-test' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Archive: own-flag' }).waitFor()
+    await page.goto(`/project/${scenario.projectId}/tags`)
+    await page.getByRole('button', { name: 'Rename: mine' }).waitFor()
+    await page.getByRole('row', { name: /web/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Rename: web' }).count()).toBe(0)
+    await expectSound(page)
+    await page.keyboard.press('ControlOrMeta+k')
+    const palette = page.getByRole('dialog')
+    await palette.getByRole('option', { name: 'New flag' }).waitFor()
+    expect(await palette.getByRole('option', { name: /Invite|Webhooks/ }).count()).toBe(0)
   })
 
   it('keeps the focus when the focused row is removed', async () => {

@@ -266,6 +266,50 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('No scheduled changes').waitFor()
   })
 
+  it('undoes scheduling, pausing and canceling a change', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'undone', active: false })
+    const stored = async () =>
+      (await scenario.get(`${scenario.project}/scheduled_changes/?record_id=${flag.id}`)).body.results
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}?tab=schedule`))
+    const undo = (notice: RegExp) =>
+      page.getByRole('alert').filter({ hasText: notice }).getByRole('button', { name: 'Undo' }).click()
+    const schedule = async () => {
+      await page.getByRole('combobox', { name: 'Repeat' }).selectOption('workdays')
+      await page.getByLabel('Time', { exact: true }).fill('09:00')
+      await page.getByLabel('Off again (optional)').fill('17:30')
+      await page.getByRole('button', { name: 'Schedule', exact: true }).click()
+      const review = page.getByRole('dialog', { name: 'Review scheduled change' })
+      await review.getByRole('button', { name: 'Schedule' }).click()
+      await page.getByText('Every working day at 17:30 (UTC)').waitFor()
+    }
+    await page.getByText('No scheduled changes').waitFor()
+    await schedule()
+    await expectSound(page)
+    await undo(/Turn on/)
+    await page.getByText('No scheduled changes').waitFor()
+    expect(await stored()).toEqual([])
+
+    await schedule()
+    await page.getByRole('button', { name: /^Pause both ?: Turn on/ }).click()
+    await page.getByRole('button', { name: /^Resume both ?: Turn on/ }).waitFor()
+    await expectSound(page)
+    await undo(/^Paused: Turn on/)
+    await page.getByRole('button', { name: /^Pause both ?: Turn on/ }).waitFor()
+    expect((await stored()).map(({ is_recurring }: { is_recurring: boolean }) => is_recurring)).toEqual([true, true])
+
+    const fields = ({ payload, cron_expression, timezone, is_recurring }: Record<string, unknown>) =>
+      JSON.stringify({ payload, cron_expression, timezone, is_recurring })
+    const before = (await stored()).map(fields).sort()
+    await page.getByRole('button', { name: /^Cancel change ?: Turn on/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }).click()
+    await page.getByText('No scheduled changes').waitFor()
+    await undo(/^Canceled: Turn on/)
+    await page.getByText('Every working day at 17:30 (UTC)').waitFor()
+    expect((await stored()).map(fields).sort()).toEqual(before)
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { deleted: true })
+  })
+
   it('keeps a ramp with its condition, marks it when that is gone, and cancels it', async () => {
     const address = `${visit.scenario.project}/feature_flags/${flagId}/`
     const { body: before } = await visit.scenario.get(address)
@@ -414,7 +458,7 @@ describe('access', { timeout: 120_000 }, () => {
     await page.goto(inOrganization('/roles'))
     const withoutRole = page.getByRole('combobox', { name: 'Members without a role' })
     await withoutRole.selectOption('Can view')
-    await page.getByText('Members without a role can only view flags.').waitFor()
+    await page.getByText(/Members without a role can create flags, and only view those of others/).waitFor()
     await expectSound(page)
     // What that means for each member.
     const accessOf = (name: string) => page.getByRole('row', { name: new RegExp(`${name}@`) })

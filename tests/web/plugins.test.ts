@@ -295,6 +295,33 @@ describe('plugins', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('show new log entries and jobs without polling', async () => {
+    const { scenario } = visit
+    const source = `export const jobs = {
+      'Say it': payload => console.warn('said', payload.text),
+      Retry: () => { throw new RetryError('not yet') },
+    }`
+    const publicJobs = { 'Say it': { payload: { text: { type: 'string' } } }, Retry: { payload: {} } }
+    const id = await make('Followed', source, { publicJobs })
+    const { body: config } = await scenario.post(configs(), { plugin: id, enabled: true })
+    const start = (type: string, payload = {}) =>
+      scenario.post(`${configs()}${config.id}/job/`, { job: { type, payload } })
+    // Less than the polling interval.
+    const pushed = { timeout: 20_000 }
+    const page = await visit.signedIn(`${plugins()}/${id}?tab=log`)
+    await page.getByText(/No log entries yet/).waitFor()
+    await start('Say it', { text: 'first' })
+    await page.getByRole('log').getByText('said first').waitFor(pushed)
+    await start('Say it', { text: 'second' })
+    await page.getByRole('log').getByText('said second').waitFor(pushed)
+    await tab(page, 'Jobs')
+    await page.getByText('No queued jobs').waitFor()
+    await start('Retry')
+    const row = page.getByRole('table', { name: 'Queue' }).getByRole('row', { name: /Retry/ })
+    await row.getByText('will retry').waitFor(pushed)
+    await expectSound(page)
+  })
+
   it('are reordered by keyboard', async () => {
     const { scenario } = visit
     for (const name of ['First', 'Second']) {

@@ -21,6 +21,7 @@ import { type Readiness, serveOperations } from './observability/operations-rout
 import { createShadowMetrics } from './observability/shadow-metrics.ts'
 import type { Tracing } from './observability/telemetry/tracing.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
+import type { EphemeralChanges } from './storage/changes/ephemeral-changes.ts'
 import { version } from './version.ts'
 import type { WorkerBus } from './worker-bus.ts'
 
@@ -37,6 +38,7 @@ export interface AppDeps extends ApiServices {
     | 'requestsPerMinuteMax'
     | 'trustProxy'
   >
+  readonly ephemeral: Pick<EphemeralChanges, 'subscribe'>
   readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly log: FastifyBaseLogger
@@ -62,7 +64,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const page = listPageFiles()
   serveDocs(app, version, page?.apiDocs)
   serveDocsSite(app)
-  const changeStreams = createChangeStreams(changes)
+  const changeStreams = createChangeStreams(changes, deps.ephemeral)
   servePage(app, page, changeStreams.position)
   serveSetup(app, firstCredentials, now)
 

@@ -50,6 +50,7 @@ import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
+import { createEphemeralChanges } from './storage/changes/ephemeral-changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import { migrate } from './storage/migrations/migrate.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
@@ -114,6 +115,7 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
+    const ephemeral = createEphemeralChanges({ bus: peers, send: message => channel?.send(message) ?? false })
     const metrics = createMetrics(peers)
     const failures = createFailureCounters(metrics.registry)
     watchStorage(metrics.registry, storage)
@@ -171,6 +173,7 @@ export async function createHalyard(
       secretKey,
       database,
       changes,
+      ephemeral,
       counters: createPluginCounters(metrics.registry),
       node,
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
@@ -220,6 +223,7 @@ export async function createHalyard(
       config,
       database,
       changes,
+      ephemeral,
       edges: { feed, batches, subjects: source.subjects },
       firstCredentials,
       passwords,
@@ -248,9 +252,12 @@ export async function createHalyard(
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChanges(changes.catchUp)
     if (isNotifying && storage.pool) {
-      channel = listenForChanges(config.databaseUrl, wake, error =>
-        log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),
-      )
+      channel = listenForChanges(config.databaseUrl, {
+        onChange: wake,
+        onMessage: ephemeral.receive,
+        onError: error =>
+          log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),
+      })
     }
 
     const onEmailFailure = ({ id, recipient, attempts }: Email, error: unknown, isFinal: boolean) =>
@@ -265,7 +272,7 @@ export async function createHalyard(
         trimEvents,
         trimChanges,
         trimSignInFailures,
-        createCohortWork({ scanner, now, onMore: onCohortWork }),
+        createCohortWork({ scanner, ephemeral, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
         changeRequestJob(writes, (request, error) =>
           log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
@@ -322,6 +329,7 @@ export async function createHalyard(
         await plugins.close()
         clearInterval(poll)
         serving.close()
+        ephemeral.close()
         await channel?.close()
         await storage.close()
       },

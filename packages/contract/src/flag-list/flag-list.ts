@@ -77,6 +77,7 @@ const TagCount = Type.Object(
   {
     name: Type.String({ description: 'The tag.', examples: ['checkout'] }),
     flag_count: Type.Integer({ description: 'Number of flags with it.', examples: [3] }),
+    editable_count: Type.Integer({ description: 'How many of these the caller can edit.', examples: [3] }),
   },
   { title: 'FlagTag', description: 'A tag and how many flags have it.' },
 )

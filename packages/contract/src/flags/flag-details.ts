@@ -117,6 +117,7 @@ export const FlagHealth = Type.Object(
     ),
     owner: Nullable(UserBasic),
     expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
+    can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag.', examples: [true] }),
   },
   { title: 'FlagHealth', description: 'What is due for a flag.' },
 )

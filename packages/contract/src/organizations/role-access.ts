@@ -2,8 +2,9 @@ import Type, { type Static } from 'typebox'
 import { Flag } from '../flags/flags.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
-import { IdInput, IdParam, Instant, ProjectParams, Uuid } from '../schema.ts'
+import { IdInput, IdParam, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
 import { Role } from './roles.ts'
+import { UserBasic } from './users.ts'
 
 /** Contract 2.4. */
 export const RoleAccess = Type.Object(
@@ -19,6 +20,42 @@ export const RoleAccess = Type.Object(
 )
 export type RoleAccess = Static<typeof RoleAccess>
 
+export const EffectiveAccess = Type.Object(
+  {
+    user: UserBasic,
+    access_level: Type.Union([Type.Literal('viewer'), Type.Literal('editor')], {
+      description: 'What the member can do with the flag.',
+      examples: ['editor'],
+    }),
+    source: Type.Union(
+      [
+        Type.Literal('creator'),
+        Type.Literal('admin'),
+        Type.Literal('organization'),
+        Type.Literal('default'),
+        Type.Literal('role'),
+        Type.Literal('role_access'),
+      ],
+      {
+        description:
+          'The rule that decides: `creator` of the flag, `admin` of the organization, the setting of the `organization` for flags, its `default` for members without a role, a `role`, or `role_access` to this flag.',
+        examples: ['role'],
+      },
+    ),
+    role: Nullable(
+      Type.Object(
+        {
+          id: Uuid('Id of the role.'),
+          name: Type.String({ description: 'Name of the role.', examples: ['Release managers'] }),
+        },
+        { description: 'The role that decides, if one does.' },
+      ),
+    ),
+  },
+  { title: 'EffectiveAccess', description: 'What a member can do with a flag, and why.' },
+)
+export type EffectiveAccess = Static<typeof EffectiveAccess>
+
 const tag = 'Role access'
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const
 const FlagOfRoleAccessParams = Type.Object({
@@ -31,6 +68,18 @@ const RoleAccessParams = Type.Object({
 })
 
 export const roleAccessRoutes = {
+  listEffective: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/feature_flags/:id/effective_access',
+    tag,
+    operationId: 'listEffectiveAccess',
+    summary: 'List what each member of the organization can do with this flag, and why',
+    description: 'Decided by the same rules as requests. The key needs `feature_flag:read` too.',
+    access: inProject('organization_member:read', 'organization:read'),
+    params: Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') }),
+    query: PageQuery,
+    responses: { 200: Page(EffectiveAccess) },
+  }),
   list: route({
     method: 'GET',
     path: roleAccess,

@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../config.ts'
 import { createHalyard, type Halyard } from '../main.ts'
 import type { DialectName } from '../storage/migrations/migration.ts'
 import type { StorageOptions } from '../storage/open-storage.ts'
+import type { WorkerBus } from '../worker-bus.ts'
 import { createTestDatabase } from './databases.ts'
 
 /** A response with its parsed body. */
@@ -50,6 +51,7 @@ export interface Scenario extends Client {
 export interface ScenarioOptions {
   readonly environment?: Record<string, string>
   readonly storage?: Pick<StorageOptions, 'wrapDialect'>
+  readonly peers?: WorkerBus
   /** Uses this database instead of a new one, and does not drop it. */
   readonly databaseUrl?: string
 }
@@ -72,7 +74,10 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.environment,
   })
-  const halyard = await createHalyard(config, pino({ level: config.logLevel }), options.storage)
+  const halyard = await createHalyard(config, pino({ level: config.logLevel }), {
+    ...options.storage,
+    ...(options.peers && { peers: options.peers }),
+  })
   const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
   const owner = clientOf(url, ownerKey)
   const [first] = (await owner.get('/api/projects/')).body.results

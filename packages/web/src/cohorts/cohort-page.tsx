@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Cohort } from '../services/cohort-queries.ts'
-import { useBackoffInterval } from '../services/polling.ts'
+import { pollMilliseconds } from '../services/polling.ts'
 import { useCall } from '../services/services.ts'
 import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
@@ -24,15 +24,13 @@ export function CohortPage() {
   const { projectId, cohortId } = useParams({ from: '/shell/project/$projectId/cohorts/$cohortId' })
   const isNew = cohortId === 'new'
   const call = useCall()
-  const [version, setVersion] = useState<number>()
-  const backoff = useBackoffInterval(version)
   const cohort = useQuery({
     queryKey: ['cohort', projectId, cohortId],
     queryFn: ({ signal }) => call(routes.cohorts.get, { params: { project_id: projectId, id: cohortId }, signal }),
     enabled: !isNew,
-    refetchInterval: query => (isUnfinished(query.state.data) ? backoff() : false),
+    // Progress is pushed; a notification can be lost.
+    refetchInterval: query => (isUnfinished(query.state.data) ? pollMilliseconds : false),
   })
-  if (cohort.data && cohort.data.version !== version) setVersion(cohort.data.version)
   if (isNew) {
     return (
       <Page title={t.cohorts.create}>

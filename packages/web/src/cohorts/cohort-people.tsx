@@ -26,7 +26,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
   const [offset, setOffset] = useState(0)
   const params = { project_id: projectId, id: String(cohort.id) }
   const people = useQuery({
-    queryKey: ['cohort', projectId, params.id, 'people', offset, cohort.count],
+    queryKey: ['cohort-people', projectId, params.id, offset, cohort.count],
     queryFn: ({ signal }) =>
       call(routes.cohorts.persons, { params, query: { limit: String(pageSize), offset: String(offset) }, signal }),
     placeholderData: keepPreviousData,
@@ -214,6 +214,7 @@ function useAdding(projectId: string, cohort: Cohort) {
     }
     setProgress(undefined)
     await queries.invalidateQueries({ queryKey: ['cohort', projectId, String(cohort.id)] })
+    await queries.invalidateQueries({ queryKey: ['cohort-people', projectId, String(cohort.id)] })
     await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
   }
   const cancel = () => {

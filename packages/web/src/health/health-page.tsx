@@ -92,7 +92,7 @@ export function HealthPage() {
                       t.health.neverCalled
                     ),
                     flag.owner?.first_name || flag.owner?.email || t.common.none,
-                    <ArchiveButton key="archive" projectId={projectId} flag={flag} />,
+                    flag.can_edit && <ArchiveButton key="archive" projectId={projectId} flag={flag} />,
                   ],
                 }))}
               />

@@ -1,4 +1,4 @@
-/** A change notification: what kind of object, where, and its id. */
+/** A change notification: what kind of object, where, and its id. Ephemeral ones come without a position. */
 export interface Change {
   readonly topic: string
   readonly organization: string | null
@@ -8,7 +8,7 @@ export interface Change {
 
 /**
  * A message of the change stream. After `open`, anything read before may be stale; after `resume`, every change since the last
- * position follows; `refused` is final.
+ * position follows, except ephemeral ones; `refused` is final.
  */
 export type ChangeMessage =
   | { readonly kind: 'open' | 'resume' }

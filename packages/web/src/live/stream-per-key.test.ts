@@ -37,10 +37,10 @@ describe('a stream that tabs share', () => {
     emit({ message: { kind: 'resume' }, position: 'p0' })
     emit(changed('1'))
     emit(changed('2'))
-    expect(subscribe('after-1').received).toEqual([changed('2').message])
-    expect(subscribe('after-2').received).toEqual([])
+    expect(subscribe('after-1').received).toEqual([{ kind: 'resume' }, changed('2').message])
+    expect(subscribe('after-2').received).toEqual([{ kind: 'resume' }])
     emit({ position: 'heartbeat' })
-    expect(subscribe('heartbeat').received).toEqual([])
+    expect(subscribe('heartbeat').received).toEqual([{ kind: 'resume' }])
   })
 
   it('lets a tab read everything again when its position is not known', () => {
@@ -52,7 +52,16 @@ describe('a stream that tabs share', () => {
     emit({ message: { kind: 'open' }, position: 'p9' })
     // Something between the two positions was lost.
     expect(subscribe('after-1').received).toEqual([{ kind: 'open' }])
-    expect(subscribe('p9').received).toEqual([])
+    expect(subscribe('p9').received).toEqual([{ kind: 'resume' }])
+  })
+
+  it('passes on ephemeral changes, which have no position, and does not repeat them', () => {
+    const { subscribe, emit } = startStreams()
+    const first = subscribe('p0')
+    emit(changed('1'))
+    emit({ message: changed('2').message! })
+    expect(first.received).toEqual([changed('1').message, changed('2').message])
+    expect(subscribe('after-1').received).toEqual([{ kind: 'resume' }])
   })
 
   it('forgets positions that are too far back', () => {
@@ -60,6 +69,6 @@ describe('a stream that tabs share', () => {
     subscribe('p0')
     for (let id = 0; id < 500; id++) emit(changed(String(id)))
     expect(subscribe('after-10').received).toEqual([{ kind: 'open' }])
-    expect(subscribe('after-498').received).toEqual([changed('499').message])
+    expect(subscribe('after-498').received).toEqual([{ kind: 'resume' }, changed('499').message])
   })
 })

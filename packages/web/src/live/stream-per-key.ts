@@ -35,7 +35,7 @@ export function createStreams(follow: typeof followChangeStream = followChangeSt
     return stream
   }
 
-  /** Delivers every change after a position, or `open` first when the position is not known. Returns the unsubscribe function. */
+  /** Delivers `resume` and every change after a position, or `open` when the position is not known. Returns the unsubscribe function. */
   return function listen(key: string, after: string | undefined, listener: Listener): () => void {
     const shared = streams.get(key)
     const stream = shared ?? begin(key, after)
@@ -52,6 +52,7 @@ export function createStreams(follow: typeof followChangeStream = followChangeSt
 
 function catchUp({ recent }: SharedStream, after: string | undefined, listener: Listener): void {
   const known = recent.findLastIndex(({ position }) => after !== undefined && position === after)
-  if (known === -1) listener({ kind: 'open' })
-  else for (const { message } of recent.slice(known + 1)) if (message?.kind === 'change') listener(message)
+  listener({ kind: known === -1 ? 'open' : 'resume' })
+  if (known === -1) return
+  for (const { message } of recent.slice(known + 1)) if (message?.kind === 'change') listener(message)
 }

@@ -1,6 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { describe, expect, it } from 'vitest'
-import { backoffMilliseconds, pollMilliseconds, pollUnstreamedQueries } from './polling.ts'
+import { pollMilliseconds, pollUnstreamedQueries } from './polling.ts'
 
 describe('polling', () => {
   it('happens at most every 30 seconds, and on focus, for data without a change stream', () => {
@@ -21,11 +21,5 @@ describe('polling', () => {
     for (const kind of ['flags', 'plugins', 'plugin-configs', 'cohorts', 'members']) {
       expect(queries.getQueryDefaults([kind, '1'])).toEqual({})
     }
-  })
-
-  it('of running work backs off to the steady interval', () => {
-    expect([0, 500, 1000, 4000, 29_999, 60_000].map(backoffMilliseconds)).toEqual([
-      1000, 1000, 1000, 4000, 29_999, 30_000,
-    ])
   })
 })

@@ -9,13 +9,13 @@ export function useLiveUpdates(): void {
   const queries = useQueryClient()
   const { call, live } = useServices()
   useEffect(() => {
-    const refreshers = [createQueryRefresher(queries), createFlagRefresher(call, queries)]
+    const queryRefresher = createQueryRefresher(queries)
+    const refreshers = [queryRefresher, createFlagRefresher(call, queries)]
     const stopListening = live.subscribe(message => {
       // An expired key is detected by the next response.
       if (message.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
-      else if (message.kind !== 'resume') {
-        for (const { soon } of refreshers) soon(message.kind === 'change' ? message.change : undefined)
-      }
+      else if (message.kind === 'resume') queryRefresher.resumed()
+      else for (const { soon } of refreshers) soon(message.kind === 'change' ? message.change : undefined)
     })
     // A hidden tab sends no requests and catches up when it becomes visible.
     const catchUp = () => {

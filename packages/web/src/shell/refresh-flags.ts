@@ -12,7 +12,7 @@ const requestsAtOnceMax = 6
 
 /** What depends on the flags of a project, besides the flags themselves. */
 const kindsOfFlags = ['activity', 'explain', 'schedules', 'related-flags']
-const kindsOfCohorts = ['cohorts', 'cohort', 'explain']
+const kindsOfCohorts = ['cohorts', 'cohort', 'cohort-people', 'explain']
 const allKinds = [...flagListKinds, 'flag', 'flag-history', ...kindsOfFlags, ...kindsOfCohorts]
 
 interface Stale {

@@ -5,14 +5,40 @@ import type { Change } from '../live/change-stream.ts'
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
   flag: ['flag-copies', 'environment-flags'],
   project: ['environment-sets', 'projects', 'organizations', 'secret-keys', 'group-types'],
-  identity: ['me', 'projects', 'organizations', 'members', 'invites', 'roles', 'role-members', 'api-keys'],
-  access: ['invites', 'roles', 'role-members', 'role-access'],
+  identity: [
+    'me',
+    'projects',
+    'organizations',
+    'members',
+    'invites',
+    'roles',
+    'role-members',
+    'api-keys',
+    'effective-access',
+  ],
+  access: ['invites', 'roles', 'role-members', 'role-access', 'effective-access'],
   schedule: ['schedules', 'flag-history', 'activity'],
   change_request: ['change-requests', 'approval-policies', 'freezes', 'gate', 'flag-history', 'activity'],
-  plugin: ['plugins', 'plugin-configs'],
+  plugin: ['plugins', 'plugin-configs', 'plugin-jobs'],
   sdk: ['connected-sdks'],
 }
-const allKinds = new Set(Object.values(kindsOf).flat())
+/** Not repeated after a lost connection, and frequent: they refresh only what is about the same object. */
+const ephemeralKindsOf: Readonly<Record<string, readonly string[]>> = {
+  cohort_progress: ['cohort'],
+  cohort_count: ['cohort', 'cohorts'],
+  plugin_log: ['plugin-logs'],
+  plugin_job: ['plugin-jobs'],
+}
+const ephemeralKinds = new Set(Object.values(ephemeralKindsOf).flat())
+const allKinds = new Set([...Object.values(kindsOf).flat(), ...ephemeralKinds])
+
+/** A kind, or the kind, project and id of one object. A list is about its whole project. */
+function staleAfter({ topic, project, id }: Change): readonly string[] {
+  const kinds = ephemeralKindsOf[topic]
+  return kinds
+    ? kinds.map(kind => (kind === 'cohorts' ? `${kind}/${project}` : `${kind}/${project}/${id}`))
+    : (kindsOf[topic] ?? [])
+}
 
 /** Batches a burst of changes into one refresh. */
 const gatherMilliseconds = 50
@@ -24,17 +50,24 @@ export function createQueryRefresher(queries: QueryClient) {
 
   function run(): void {
     timer = undefined
-    const kinds = new Set(stale)
+    const keys = new Set(stale)
     stale.clear()
-    queries.invalidateQueries({ predicate: ({ queryKey }) => kinds.has(String(queryKey[0])) })
+    queries.invalidateQueries({
+      predicate: ({ queryKey }) => keys.has(String(queryKey[0])) || keys.has(queryKey.slice(0, 3).join('/')),
+    })
   }
   const now = () => {
     if (stale.size > 0 && !document.hidden) timer ??= setTimeout(run, gatherMilliseconds)
   }
   return {
+    /** The stream resumes: only ephemeral changes may have been missed. */
+    resumed() {
+      for (const kind of ephemeralKinds) stale.add(kind)
+      now()
+    },
     /** Without a change: everything is invalidated. */
     soon(change: Change | undefined) {
-      for (const kind of change ? (kindsOf[change.topic] ?? []) : allKinds) stale.add(kind)
+      for (const key of change ? staleAfter(change) : allKinds) stale.add(key)
       now()
     },
     now,

@@ -19,6 +19,7 @@ import { replaceTagEverywhere, type TagFailure } from './replace-tag.ts'
 interface CountedTag {
   readonly name: string
   readonly flag_count: number
+  readonly editable_count: number
 }
 
 /** All tags of a project, and how many flags have them. */
@@ -82,25 +83,27 @@ export function TagsPage() {
                       {tag.name}
                     </Link>,
                     count(tag.flag_count),
-                    <Group key="actions" gap="xs" justify="flex-end">
-                      <Button
-                        variant="subtle"
-                        size="compact-sm"
-                        aria-label={`${t.tagsPage.rename}: ${tag.name}`}
-                        onClick={() => setRenamed(tag)}
-                      >
-                        {t.tagsPage.rename}
-                      </Button>
-                      <Button
-                        variant="subtle"
-                        color="red"
-                        size="compact-sm"
-                        aria-label={`${t.tagsPage.remove}: ${tag.name}`}
-                        onClick={() => setRemoved(tag)}
-                      >
-                        {t.tagsPage.remove}
-                      </Button>
-                    </Group>,
+                    tag.editable_count > 0 && (
+                      <Group key="actions" gap="xs" justify="flex-end">
+                        <Button
+                          variant="subtle"
+                          size="compact-sm"
+                          aria-label={`${t.tagsPage.rename}: ${tag.name}`}
+                          onClick={() => setRenamed(tag)}
+                        >
+                          {t.tagsPage.rename}
+                        </Button>
+                        <Button
+                          variant="subtle"
+                          color="red"
+                          size="compact-sm"
+                          aria-label={`${t.tagsPage.remove}: ${tag.name}`}
+                          onClick={() => setRemoved(tag)}
+                        >
+                          {t.tagsPage.remove}
+                        </Button>
+                      </Group>
+                    ),
                   ],
                 }))}
               />
@@ -122,7 +125,7 @@ export function TagsPage() {
       <ConfirmDialog
         isOpen={removed !== undefined}
         title={t.tagsPage.remove}
-        question={removed ? t.tagsPage.removeQuestion(removed.name, count(removed.flag_count)) : ''}
+        question={removed ? t.tagsPage.removeQuestion(removed.name, count(removed.editable_count)) : ''}
         onConfirm={async () => {
           if (removed) await replace.mutateAsync({ tag: removed.name, replacement: null })
         }}

@@ -2,8 +2,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
 import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
+import type { EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
-import { createRecentChanges, type DeliveredChange } from './recent-changes.ts'
+import { createRecentChanges } from './recent-changes.ts'
 
 /** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
@@ -60,6 +61,7 @@ const resuming = (id: string): string => frameOf({ event: 'resume', id, data: '{
 
 export function createChangeStreams(
   changes: Pick<ChangeFeed, 'subscribe' | 'newest'>,
+  ephemeral: Pick<EphemeralChanges, 'subscribe'>,
   limits: Partial<ChangeStreamLimits> = {},
 ): ChangeStreams {
   const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds, recentMax } = {
@@ -90,13 +92,16 @@ export function createChangeStreams(
   const lookAtAll = () => {
     for (const [response, open] of streams) look(response, open)
   }
+  const deliver = (delivered: readonly Delivered[]) => {
+    for (const [response, { actor }] of streams) {
+      const frames = framesFor(actor, delivered)
+      if (frames !== '') write(response, frames)
+    }
+  }
+  const unsubscribeFromEphemeral = ephemeral.subscribe(batch => deliver(batch.map(change => ({ change }))))
   const unsubscribe = changes.subscribe(
     batch => {
-      const delivered = recent.add(batch)
-      for (const [response, { actor }] of streams) {
-        const frames = framesFor(actor, delivered)
-        if (frames !== '') write(response, frames)
-      }
+      deliver(recent.add(batch))
       // Not awaited: looking up a key waits for the very changes that are being delivered.
       if (batch.some(({ topic }) => topic === 'identity')) lookAtAll()
     },
@@ -133,27 +138,36 @@ export function createChangeStreams(
       isClosed = true
       clearInterval(beat)
       unsubscribe()
+      unsubscribeFromEphemeral()
       for (const response of streams.keys()) end(response)
     },
   }
 }
 
-function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
+/** Ephemeral changes have no position: they are not repeated to a client that resumes. */
+interface Delivered {
+  readonly position?: string
+  readonly change: Announced
+}
+
+type Announced = Pick<Change, 'organizationId' | 'projectId' | 'entityId'> & { readonly topic: string }
+
+function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId }: Announced): boolean {
   if (topic === 'identity' && entityId === String(actor.user.id)) return true
   if (organizationId === null) return false
   if (projectId === null) return levelIn(actor, organizationId) !== undefined
   return levelInProject(actor, { id: projectId, organizationId }) !== undefined
 }
 
-const framesFor = (actor: Actor, delivered: readonly DeliveredChange[]): string =>
+const framesFor = (actor: Actor, delivered: readonly Delivered[]): string =>
   delivered
     .filter(({ change }) => isVisibleTo(actor, change))
     .map(frameOfChange)
     .join('')
 
-const frameOfChange = ({ position, change: { topic, organizationId, projectId, entityId } }: DeliveredChange): string =>
+const frameOfChange = ({ position, change: { topic, organizationId, projectId, entityId } }: Delivered): string =>
   frameOf({
-    id: position,
+    ...(position !== undefined && { id: position }),
     data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }),
   })
 

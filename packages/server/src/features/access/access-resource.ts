@@ -1,12 +1,21 @@
 import type {
+  EffectiveAccess as EffectiveAccessWire,
   Flag as FlagWire,
   ResourceAccess as ResourceAccessWire,
   RoleAccess as RoleAccessWire,
   RoleMembership as RoleMembershipWire,
   Role as RoleWire,
 } from '@halyard/contract'
+import type { User } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import type { ResourceAccess, Role, RoleAccess, RoleMembership } from './access.ts'
+import {
+  type EffectiveAccess,
+  editAccess,
+  type ResourceAccess,
+  type Role,
+  type RoleAccess,
+  type RoleMembership,
+} from './access.ts'
 
 export const roleToWire = (role: Role): RoleWire => ({
   id: role.id,
@@ -43,4 +52,15 @@ export const roleAccessToWire = (access: RoleAccess, flag: FlagWire, role: Role)
   role_id: access.roleId,
   added_at: access.addedAt,
   updated_at: access.updatedAt,
+})
+
+export const effectiveAccessToWire = (
+  user: User,
+  { level, source }: EffectiveAccess,
+  role: Role | undefined,
+): EffectiveAccessWire => ({
+  user: userToWire(user),
+  access_level: level === editAccess ? 'editor' : 'viewer',
+  source: source.kind,
+  role: role ? { id: role.id, name: role.name } : null,
 })

@@ -246,6 +246,110 @@ onEachDatabase('access', dialect => {
     })
   })
 
+  describe('effective access', () => {
+    interface Effective {
+      readonly user: { readonly email: string }
+      readonly access_level: string
+      readonly source: string
+      readonly role: { readonly name: string } | null
+    }
+    const effectiveOf = async (flagId: number, query = '?limit=1000') =>
+      (await s.get(`${flags}${flagId}/effective_access/${query}`)).body
+    const canReallyEdit = async (client: Client, flagId: number) =>
+      (await client.patch(`${flags}${flagId}/`, { name: `by ${counter++}` })).status === 200
+    const defaultTo = (level: number) => s.patch(`${s.organization}/`, { default_access_level: level })
+
+    it('is what requests of each member can do, with the rule that decides', async () => {
+      const [viewers, editors, granted] = [
+        await newRole(`Viewers ${dialect}`, 21),
+        await newRole(`Editors ${dialect}`, 37),
+        await newRole(`Granted ${dialect}`, 21),
+      ]
+      const people = {
+        plain: await s.join('eff-plain'),
+        viewer: await s.join('eff-viewer'),
+        editor: await s.join('eff-editor'),
+        granted: await s.join('eff-granted'),
+        creator: await s.join('eff-creator'),
+        boss: await s.join('eff-boss', 8),
+      }
+      const flag = await newFlag(people.creator)
+      const join = (role: { id: string }, { uuid }: { uuid: string }) =>
+        s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: uuid })
+      await join(viewers, people.viewer)
+      await join(viewers, people.editor)
+      await join(editors, people.editor)
+      await join(granted, people.granted)
+      await s.post(`${flags}${flag.id}/role_access/`, { role_id: granted.id })
+
+      const expectAccess = async (expected: Record<keyof typeof people, readonly (string | null)[]>) => {
+        const { results } = (await effectiveOf(flag.id)) as { results: readonly Effective[] }
+        for (const [name, person] of Object.entries(people)) {
+          const found = results.find(({ user }) => user.email === person.email)!
+          expect([found.access_level, found.source, found.role?.name ?? null], name).toEqual(
+            expected[name as keyof typeof people],
+          )
+          expect(await canReallyEdit(person, flag.id), name).toBe(found.access_level === 'editor')
+        }
+      }
+      const byRoles = {
+        viewer: ['viewer', 'role', viewers.name],
+        editor: ['editor', 'role', editors.name],
+        granted: ['editor', 'role_access', granted.name],
+        creator: ['editor', 'creator', null],
+        boss: ['editor', 'admin', null],
+      }
+      await expectAccess({ ...byRoles, plain: ['editor', 'default', null] })
+      await defaultTo(21)
+      await expectAccess({ ...byRoles, plain: ['viewer', 'default', null] })
+      const { body: setting } = await s.post(`${s.organization}/resource_access/`, {
+        resource: 'feature flags',
+        access_level: 21,
+      })
+      await expectAccess({ ...byRoles, plain: ['viewer', 'organization', null] })
+      await s.patch(`${s.organization}/resource_access/${setting.id}/`, { access_level: 37 })
+      const byOrganization = ['editor', 'organization', null]
+      await expectAccess({
+        plain: byOrganization,
+        viewer: byOrganization,
+        editor: byOrganization,
+        granted: byOrganization,
+        creator: byRoles.creator,
+        boss: byRoles.boss,
+      })
+      await s.delete(`${s.organization}/resource_access/${setting.id}/`)
+      await defaultTo(37)
+    })
+
+    it('comes in pages', async () => {
+      const flag = await newFlag()
+      const { count } = await effectiveOf(flag.id)
+      const first = await effectiveOf(flag.id, '?limit=2')
+      expect([first.count, first.results.length]).toEqual([count, 2])
+      const last = await effectiveOf(flag.id, `?limit=2&offset=${count - 1}`)
+      expect([last.results.length, last.next]).toEqual([1, null])
+      expect((await effectiveOf(flag.id, `?limit=2&offset=${count}`)).results).toEqual([])
+    })
+
+    it('is shown to those who can read the flag and the members', async () => {
+      const flag = await newFlag()
+      const path = `${flags}${flag.id}/effective_access/`
+      expect((await member.get(path)).status).toBe(200)
+      const withKey = async (body: object) => {
+        const { value } = (await s.post('/api/personal_api_keys/', { label: 'some', ...body })).body
+        return (await s.as(value).get(path)).status
+      }
+      const both = ['feature_flag:read', 'organization_member:read']
+      expect(await withKey({ scopes: both })).toBe(200)
+      expect(await withKey({ scopes: ['feature_flag:read'] })).toBe(403)
+      expect(await withKey({ scopes: ['organization_member:read'] })).toBe(403)
+      expect(await withKey({ scopes: both, scoped_teams: [s.projectId] })).toBe(403)
+      expect((await s.get(`${flags}999999/effective_access/`)).status).toBe(404)
+      const stranger = await s.stranger(`effective-${dialect}`)
+      expect((await stranger.get(path)).status).toBe(404)
+    })
+  })
+
   it('roles have unique names, levels of two kinds, and are written by admins', async () => {
     const path = `${s.organization}/roles/`
     expect((await member.post(path, { name: 'Mine' })).status).toBe(403)

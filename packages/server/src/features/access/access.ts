@@ -77,18 +77,56 @@ export interface AccessTarget {
   readonly createdBy: User
 }
 
-/** The first rule that applies decides. */
-export function canEditFlag(grants: FlagGrants, flag: AccessTarget): boolean {
-  return canEditWithout(grants, flag, undefined)
+/** The rule that decided what a user can do with a flag. */
+export type AccessSource =
+  | { readonly kind: 'creator' }
+  | { readonly kind: 'admin' }
+  /** The organization-wide setting for flags. */
+  | { readonly kind: 'organization' }
+  /** The organization's default for members without a role. */
+  | { readonly kind: 'default' }
+  | { readonly kind: 'role'; readonly roleId: string }
+  /** A role-access record of the flag. */
+  | { readonly kind: 'role_access'; readonly roleAccessId: number }
+
+export interface EffectiveAccess {
+  readonly level: AccessLevel
+  readonly source: AccessSource
 }
 
-/** Whether the user could still edit the flag if this role-access record did not exist. */
-export function canEditWithout(grants: FlagGrants, flag: AccessTarget, roleAccessId: number | undefined): boolean {
-  if (flag.createdBy.id === grants.userId) return true
-  if ((grants.level ?? 0) >= adminLevel) return true
-  if (grants.organizationAccess === editAccess) return true
-  const highestRole = Math.max(0, ...grants.roles.map(role => role.accessLevel))
-  const effective = highestRole || (grants.organizationAccess ?? grants.defaultAccess)
-  if (effective === editAccess) return true
-  return (grants.grantedFlags.get(flag.id) ?? []).some(id => id !== roleAccessId)
+/**
+ * What a user can do with a flag, and why. The first rule that applies decides. With `roleAccessId`: as if that role-access
+ * record did not exist.
+ */
+export function effectiveAccess(grants: FlagGrants, flag: AccessTarget, roleAccessId?: number): EffectiveAccess {
+  if (flag.createdBy.id === grants.userId) return { level: editAccess, source: { kind: 'creator' } }
+  const general = generalAccess(grants)
+  const granted = (grants.grantedFlags.get(flag.id) ?? []).find(id => id !== roleAccessId)
+  if (general.level === editAccess || granted === undefined) return general
+  return { level: editAccess, source: { kind: 'role_access', roleAccessId: granted } }
 }
+
+/** What a user can do with any flag: by the highest role, or as the organization has set it for members without one. */
+function generalAccess({ level, roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
+  if ((level ?? 0) >= adminLevel) return { level: editAccess, source: { kind: 'admin' } }
+  if (organizationAccess === editAccess) return { level: editAccess, source: { kind: 'organization' } }
+  const role = roles.find(({ accessLevel }) => accessLevel === editAccess) ?? roles[0]
+  if (role) return { level: role.accessLevel, source: { kind: 'role', roleId: role.id } }
+  if (organizationAccess) return { level: organizationAccess, source: { kind: 'organization' } }
+  return { level: defaultAccess, source: { kind: 'default' } }
+}
+
+/** The flags that a user can edit: all, or those they created and those that one of their roles has access to. */
+export type EditableFlags = 'all' | { readonly createdById: number; readonly flagIds: readonly number[] }
+
+export const editableFlags = (grants: FlagGrants): EditableFlags =>
+  generalAccess(grants).level === editAccess
+    ? 'all'
+    : { createdById: grants.userId, flagIds: [...grants.grantedFlags.keys()] }
+
+export const canEditFlag = (grants: FlagGrants, flag: AccessTarget): boolean =>
+  effectiveAccess(grants, flag).level === editAccess
+
+/** Whether the user could still edit the flag if this role-access record did not exist. */
+export const canEditWithout = (grants: FlagGrants, flag: AccessTarget, roleAccessId: number | undefined): boolean =>
+  effectiveAccess(grants, flag, roleAccessId).level === editAccess

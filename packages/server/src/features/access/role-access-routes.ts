@@ -9,9 +9,10 @@ import type { Flag } from '../flags/flag.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { canEditFlag, type Role, type RoleAccess } from './access.ts'
-import { roleAccessToWire } from './access-resource.ts'
+import { effectiveAccessToWire, roleAccessToWire } from './access-resource.ts'
 import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
 import { grantsFor, requireCanGrant } from './grants.ts'
+import { listEffectiveAccess, requireCanListAccess } from './list-effective-access.ts'
 
 interface Deps {
   readonly database: Database
@@ -21,6 +22,16 @@ interface Deps {
 /** Contract 4.3. */
 export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.roleAccess
+
+  serve(r.listEffective, ({ actor, project, params, query, url }) => {
+    requireCanListAccess(actor, project)
+    const window = readWindow(query)
+    return database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      const page = await listEffectiveAccess(tx, project, flag, window)
+      return pageBody(page, window, url, ({ user, access, role }) => effectiveAccessToWire(user, access, role))
+    })
+  })
 
   serve(r.list, ({ actor, project, params, query, url }) =>
     database.read(async tx => {

@@ -2,49 +2,59 @@ import type { Kysely, Selectable } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { FlagRoleAccessRow, Tables } from '../../storage/tables.ts'
-import { type AccessLevel, flagResource, type RoleAccess, viewAccess } from './access.ts'
+import { type AccessLevel, type FlagGrants, flagResource, type RoleAccess, viewAccess } from './access.ts'
 import type { RoleAccessStore } from './role-access-store.ts'
 
 export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
-  return {
-    async grantsOf(organizationId, userId) {
-      const setting = await db
-        .selectFrom('organizations')
-        .leftJoin('resource_access', join =>
-          join
-            .onRef('resource_access.organization_id', '=', 'organizations.id')
-            .on('resource_access.resource', '=', flagResource),
-        )
-        .select(['organizations.default_access_level', 'resource_access.access_level'])
-        .where('organizations.id', '=', organizationId)
-        .executeTakeFirst()
-      const own = await db
-        .selectFrom('role_memberships')
-        .innerJoin('roles', 'roles.id', 'role_memberships.role_id')
-        .select(['roles.id', 'roles.access_level'])
-        .where('role_memberships.user_id', '=', userId)
-        .where('roles.organization_id', '=', organizationId)
-        .execute()
-      const granted =
-        own.length === 0
-          ? []
-          : await db
-              .selectFrom('flag_role_access')
-              .select(['id', 'flag_id'])
-              .where(
-                'role_id',
-                'in',
-                own.map(role => role.id),
-              )
-              .execute()
+  /** Without a flag, the grants of all flags. */
+  async function readGrants(organizationId: string, userIds: readonly number[], flagId?: number) {
+    const setting = await db
+      .selectFrom('organizations')
+      .leftJoin('resource_access', join =>
+        join
+          .onRef('resource_access.organization_id', '=', 'organizations.id')
+          .on('resource_access.resource', '=', flagResource),
+      )
+      .select(['organizations.default_access_level', 'resource_access.access_level'])
+      .where('organizations.id', '=', organizationId)
+      .executeTakeFirst()
+    const memberships = await db
+      .selectFrom('role_memberships')
+      .innerJoin('roles', 'roles.id', 'role_memberships.role_id')
+      .select(['role_memberships.user_id', 'roles.id', 'roles.access_level'])
+      .where('role_memberships.user_id', 'in', userIds)
+      .where('roles.organization_id', '=', organizationId)
+      .orderBy('roles.name')
+      .execute()
+    const granted = await grantsOfRoles([...new Set(memberships.map(role => role.id))], flagId)
+    return userIds.map((userId): Omit<FlagGrants, 'level'> => {
+      const own = memberships.filter(role => role.user_id === userId)
+      const roleIds = new Set(own.map(role => role.id))
       return {
         userId,
         organizationAccess: (setting?.access_level ?? undefined) as AccessLevel | undefined,
         defaultAccess: (setting?.default_access_level ?? viewAccess) as AccessLevel,
         roles: own.map(role => ({ id: role.id, accessLevel: role.access_level as AccessLevel })),
-        grantedFlags: byFlag(granted),
+        grantedFlags: byFlag(granted.filter(({ role_id }) => roleIds.has(role_id))),
       }
+    })
+  }
+
+  function grantsOfRoles(roleIds: readonly string[], flagId: number | undefined) {
+    if (roleIds.length === 0) return []
+    const granted = db
+      .selectFrom('flag_role_access')
+      .select(['id', 'flag_id', 'role_id'])
+      .where('role_id', 'in', roleIds)
+    return (flagId === undefined ? granted : granted.where('flag_id', '=', flagId)).execute()
+  }
+
+  return {
+    async grantsOf(organizationId, userId) {
+      const [grants] = await readGrants(organizationId, [userId])
+      return grants!
     },
+    grantsOfAll: readGrants,
 
     async create(access) {
       try {

@@ -5,6 +5,12 @@ import type { FlagGrants, RoleAccess } from './access.ts'
 export interface RoleAccessStore {
   /** What the user can do with flags, except their level in the organization. */
   grantsOf(organizationId: string, userId: number): Promise<Omit<FlagGrants, 'level'>>
+  /** The same for several users and one flag, in the order of the ids. */
+  grantsOfAll(
+    organizationId: string,
+    userIds: readonly number[],
+    flagId: number,
+  ): Promise<readonly Omit<FlagGrants, 'level'>[]>
 
   /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */
   create(access: Omit<RoleAccess, 'id'>): Promise<RoleAccess>

@@ -12,7 +12,8 @@ import { type Instant, parseInstant } from '../../instant.ts'
 import { forbidden, invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { adminLevel, levelInProject, type Project } from '../../tenancy.ts'
-import { requireCanEdit } from '../access/grants.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import { authorOf, diffFields } from '../activity/activity.ts'
 import { getCohort } from '../cohorts/update-cohort.ts'
 import { getFlag } from '../flags/flag-routes.ts'
@@ -41,14 +42,15 @@ export function serveFlagDetails(serve: ServeRoute, { database, snapshots, now }
     return served
   }
 
-  serve(r.health, async ({ project, query, url }) => {
+  serve(r.health, async ({ actor, project, query, url }) => {
     const check = healthChecks.find(name => name === query.check)
     if (query.check && !check) {
       throw invalid('check', 'invalid_choice', `check must be one of ${healthChecks.join(', ')}.`)
     }
     const search = query.search?.toLowerCase() ?? ''
     const served = await servedProject(project)
-    const { details, lastCalled } = await database.read(async tx => ({
+    const { details, lastCalled, grants } = await database.read(async tx => ({
+      grants: await grantsFor(tx, actor, project),
       details: new Map((await tx.flagDetails.list(project.id, everything)).items.map(each => [each.flagId, each])),
       lastCalled: await tx.usage.lastUsed(project.id, 'called'),
     }))
@@ -86,6 +88,7 @@ export function serveFlagDetails(serve: ServeRoute, { database, snapshots, now }
       constant_value: constantValue(known),
       owner: known.details?.owner ? userToWire(known.details.owner) : null,
       expected_end: known.details?.expectedEnd ?? null,
+      can_edit: canEditFlag(grants, known.flag),
     }))
     return { ...page, summary }
   })

@@ -8,7 +8,7 @@ import { invalid } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Database } from '../../stores.ts'
 import { adminLevel } from '../../tenancy.ts'
-import { canEditFlag } from '../access/access.ts'
+import { canEditFlag, editableFlags } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { dayOf } from '../events/usage/usage-store.ts'
@@ -103,11 +103,13 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
     })
   })
 
-  serve(r.facets, async ({ project }) => {
-    const { tags, creators } = await database.read(tx => tx.flags.facets(project.id))
+  serve(r.facets, async ({ actor, project }) => {
+    const { tags, creators } = await database.read(async tx =>
+      tx.flags.facets(project.id, editableFlags(await grantsFor(tx, actor, project))),
+    )
     return {
       tags: [...tags]
-        .map(([name, count]) => ({ name, flag_count: count }))
+        .map(([name, { flags, editable }]) => ({ name, flag_count: flags, editable_count: editable }))
         .sort((a, b) => compare(a.name, b.name))
         .slice(0, facetsMax),
       creators: creators

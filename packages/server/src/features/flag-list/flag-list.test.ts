@@ -96,9 +96,9 @@ onEachDatabase('the list of flags without definitions', dialect => {
   it('counts tags and lists creators', async () => {
     const { body } = await s.get(`${s.project}/feature_flags/facets/`)
     expect(body.tags).toEqual([
-      { name: 'Web', flag_count: 1 },
-      { name: 'shop', flag_count: 2 },
-      { name: 'web', flag_count: 2 },
+      { name: 'Web', flag_count: 1, editable_count: 1 },
+      { name: 'shop', flag_count: 2, editable_count: 2 },
+      { name: 'web', flag_count: 2, editable_count: 2 },
     ])
     expect(body.creators).toHaveLength(1)
   })
@@ -114,6 +114,25 @@ onEachDatabase('the list of flags without definitions', dialect => {
     const { body } = await s.get(`${s.project}/feature_flags/${ids.gamma}/activity/`)
     expect(body.count).toBe(3)
     expect((await replace('', null)).status).toBe(400)
+  })
+
+  it('counts the flags with a tag that a view-only member can edit', async () => {
+    const flags = `${s.project}/feature_flags/`
+    await s.patch(`${s.organization}/`, { default_access_level: 21 })
+    const viewer = await s.join(`viewer-${dialect}`)
+    const { body: other } = await s.post(flags, { key: 'other', tags: ['till'] })
+    const till = async () => {
+      const { body } = await viewer.get(`${flags}facets/`)
+      return body.tags.find(({ name }: { name: string }) => name === 'till')
+    }
+    expect(await till()).toEqual({ name: 'till', flag_count: 1, editable_count: 0 })
+    await viewer.post(flags, { key: 'own', tags: ['till'] })
+    expect(await till()).toEqual({ name: 'till', flag_count: 2, editable_count: 1 })
+    const role = { name: `Till ${dialect}`, feature_flags_access_level: 21 }
+    const { body: team } = await s.post(`${s.organization}/roles/`, role)
+    await s.post(`${s.organization}/roles/${team.id}/role_memberships/`, { user_uuid: viewer.uuid })
+    await s.post(`${flags}${other.id}/role_access/`, { role_id: team.id })
+    expect(await till()).toEqual({ name: 'till', flag_count: 2, editable_count: 2 })
   })
 })
 

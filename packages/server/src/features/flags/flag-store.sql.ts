@@ -192,18 +192,25 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
       const found = new Map((await findFlags(db, page.items)).map(row => [row.id, row]))
       return { count: page.count, items: page.items.map(id => toFlag(found.get(id)!)) }
     },
-    async facets(projectId) {
+    async facets(projectId, editable) {
       const counted = () => live(projectId).where('archived', '=', 0)
-      const lists = await counted()
-        .select(({ fn }) => ['tags', fn.countAll<number>().as('count')])
-        .groupBy('tags')
-        .execute()
-      const tags = new Map<string, number>()
-      for (const row of lists) {
-        for (const tag of new Set(JSON.parse(row.tags) as unknown[])) {
-          if (typeof tag === 'string') tags.set(tag, (tags.get(tag) ?? 0) + Number(row.count))
-        }
-      }
+      const countTags = async (among: ReturnType<typeof counted>) =>
+        tagCounts(
+          await among
+            .select(({ fn }) => ['tags', fn.countAll<number>().as('count')])
+            .groupBy('tags')
+            .execute(),
+        )
+      const all = await countTags(counted())
+      const own =
+        editable === 'all'
+          ? all
+          : await countTags(
+              counted().where(({ eb, or }) =>
+                or([eb('created_by_id', '=', editable.createdById), eb('id', 'in', [0, ...editable.flagIds])]),
+              ),
+            )
+      const tags = new Map([...all].map(([tag, flags]) => [tag, { flags, editable: own.get(tag) ?? 0 }]))
       const creators = await counted().select('created_by_id').distinct().execute()
       const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))
       return { tags, creators: [...users.values()] }
@@ -348,3 +355,14 @@ const takenKey = (error: unknown, key?: string): unknown =>
       ? 'There is already a flag with one of these keys in this project.'
       : `There is already a flag with the key "${key}" in this project.`,
   )
+
+/** Lists of tags with their numbers of flags, as the number of flags by tag. */
+function tagCounts(lists: readonly { readonly tags: string; readonly count: number }[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { tags, count } of lists) {
+    for (const tag of new Set(JSON.parse(tags) as unknown[])) {
+      if (typeof tag === 'string') counts.set(tag, (counts.get(tag) ?? 0) + Number(count))
+    }
+  }
+  return counts
+}

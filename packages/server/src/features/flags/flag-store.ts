@@ -1,6 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { User } from '../../tenancy.ts'
+import type { EditableFlags } from '../access/access.ts'
 import type { Flag, FlagContent, FreeObject } from './flag.ts'
 
 export interface FlagFilter {
@@ -39,8 +40,8 @@ export const flagOrders = [
 export type FlagOrder = (typeof flagOrders)[number]
 
 export interface FlagFacets {
-  /** Number of flags by tag. */
-  readonly tags: ReadonlyMap<string, number>
+  /** Number of flags by tag, and how many of these the user can edit. */
+  readonly tags: ReadonlyMap<string, { readonly flags: number; readonly editable: number }>
   readonly creators: readonly User[]
 }
 
@@ -78,7 +79,7 @@ export interface FlagStore {
   findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
   list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
   /** Tags and creators of the flags that are neither deleted nor archived. */
-  facets(projectId: number): Promise<FlagFacets>
+  facets(projectId: number, editable: EditableFlags): Promise<FlagFacets>
   /** Every live flag of the project, by key. */
   listLive(projectId: number): Promise<readonly Flag[]>
   /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */

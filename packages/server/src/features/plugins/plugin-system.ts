@@ -5,6 +5,7 @@ import type { OutgoingHeaders } from '../../observability/telemetry/tracing.ts'
 import { createGuardedClient } from '../../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import type { EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
 import type { Database } from '../../stores.ts'
 import type { FlagGuard } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
@@ -13,6 +14,7 @@ import { createGitHubOrigin } from './package/origins/github-origin.ts'
 import { createGitLabOrigin } from './package/origins/gitlab-origin.ts'
 import { createNpmOrigin } from './package/origins/npm-origin.ts'
 import { readNpmSettings } from './package/origins/npm-settings.ts'
+import { announceWork } from './runtime/announce-work.ts'
 import { askBeforeSave } from './runtime/delivery/flag-hooks.ts'
 import { createPluginMeter, type PluginCounters } from './runtime/plugin-meter.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime/plugin-runtime.ts'
@@ -54,6 +56,7 @@ export interface PluginSystemParts {
   readonly secretKey: string
   readonly database: Database
   readonly changes: ChangeFeed
+  readonly ephemeral: Pick<EphemeralChanges, 'publish'>
   readonly counters: PluginCounters
   /** Names this node in logs. */
   readonly node: string
@@ -96,13 +99,15 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
     secretBox,
     pluginDirectory: resolve(config.pluginDirectory),
   })
+  const announcer = announceWork(parts.ephemeral)
   const runtime = createPluginRuntime({
     ...parts,
     sandbox,
     pool,
     secretBox,
     outgoing,
-    log: createPluginLogWriter(database, parts.node),
+    log: createPluginLogWriter(database, parts.node, announcer.logged),
+    onJobs: announcer.jobsChanged,
     meter: createPluginMeter(database, parts.counters),
     everyMs: config.schedulerSeconds === 0 ? 0 : workEveryMs,
   })

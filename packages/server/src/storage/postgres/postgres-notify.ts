@@ -5,6 +5,7 @@ import { loadPg } from './load-pg.ts'
 import { keepAliveMilliseconds } from './postgres-pool.ts'
 
 const channel = 'halyard_changes'
+const messageChannel = 'halyard_messages'
 const reconnectMillisecondsMin = 100
 const reconnectMillisecondsMax = 5000
 const connectMillisecondsMax = 5000
@@ -20,14 +21,22 @@ export interface ChangeChannel {
    * while there is no such connection.
    */
   notify(): boolean
+  /** Sends a text of less than 8,000 bytes to the other nodes, without waiting. Returns as `notify` does. */
+  send(message: string): boolean
   close(): Promise<void>
 }
 
+interface Listeners {
+  readonly onChange: () => void
+  readonly onMessage: (message: string) => void
+  readonly onError: (error: Error) => void
+}
+
 /**
- * Listens for other nodes' commits on a connection of its own and reconnects for as long as it takes. After each connection it
- * wakes the feed, since notifications sent meanwhile are lost.
+ * Listens for other nodes' commits and messages on a connection of its own and reconnects for as long as it takes. After each
+ * connection it wakes the feed, since notifications sent meanwhile are lost; so are messages.
  */
-export function listenForChanges(url: string, onChange: () => void, onError: (error: Error) => void): ChangeChannel {
+export function listenForChanges(url: string, { onChange, onMessage, onError }: Listeners): ChangeChannel {
   let isClosed = false
   let client: pg.Client | undefined
   let listening: pg.Client | undefined
@@ -59,12 +68,14 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
     })
     next.on('end', () => reconnect(next))
     // This node reads its own changes without a notification.
-    next.on('notification', ({ processId }) => {
-      if (processId !== ownProcessId(next)) onChange()
+    next.on('notification', ({ processId, channel: from, payload = '' }) => {
+      if (processId === ownProcessId(next)) return
+      if (from === messageChannel) onMessage(payload)
+      else onChange()
     })
     try {
       await next.connect()
-      await next.query(`listen ${channel}`)
+      await next.query(`listen ${channel}; listen ${messageChannel}`)
       delay = reconnectMillisecondsMin
       listening = next
       onChange()
@@ -104,6 +115,13 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
     notify() {
       if (!client || client !== listening) return false
       notifyOnce()
+      return true
+    },
+    send(message) {
+      const current = client
+      if (!current || current !== listening) return false
+      // Losing the connection is reported by its own events.
+      statements.run(() => current.query('select pg_notify($1, $2)', [messageChannel, message])).catch(() => {})
       return true
     },
     async close() {

@@ -2,7 +2,6 @@ import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import { late } from '../../ui/late.tsx'
 import classes from './bulk-bar.module.css'
@@ -18,15 +17,18 @@ const FailuresDialog = late(async () => (await dialogs()).FailuresDialog)
 
 interface Props {
   project: Project
+  /** The selected ones. Those that the user cannot edit stay as they are. */
   flags: readonly FlagSummary[]
   onSelect: (ids: readonly number[]) => void
 }
 
-type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = ReviewedChange | 'tag' | 'untag' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
-export function BulkBar({ project, flags, onSelect }: Props) {
+export function BulkBar({ project, flags: selected, onSelect }: Props) {
   const t = useMessages()
+  const flags = selected.filter(flag => flag.can_edit)
+  const readOnlyCount = selected.length - flags.length
   const bulk = useBulk(String(project.id), onSelect)
   const [dialog, setDialog] = useState<BulkDialog>()
   const close = () => setDialog(undefined)
@@ -41,7 +43,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
   }
   return (
     <>
-      {flags.length > 0 && (
+      {selected.length > 0 && (
         <Paper
           className={classes.bar}
           data-bottom-bar
@@ -49,16 +51,21 @@ export function BulkBar({ project, flags, onSelect }: Props) {
           withBorder
           p="xs"
           role="region"
-          aria-label={t.flags.bulk(flags.length)}
+          aria-label={t.flags.bulk(selected.length)}
         >
           {bulk.progress ? (
             <WorkProgress {...bulk.progress} onCancel={bulk.cancel} />
           ) : (
             <Group gap="xs" justify="center">
               <Text size="sm" fw={600} px="xs">
-                {t.flags.bulk(flags.length)}
+                {t.flags.bulk(selected.length)}
               </Text>
-              {flags.every(flag => flag.deleted) ? (
+              {readOnlyCount > 0 && (
+                <Text size="sm" px="xs">
+                  {flags.length === 0 ? t.bulk.readOnly : t.bulk.someReadOnly(readOnlyCount)}
+                </Text>
+              )}
+              {flags.length === 0 ? null : flags.every(flag => flag.deleted) ? (
                 dialogButton('restore', t.flags.bulkRestore)
               ) : (
                 <>
@@ -88,7 +95,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             onTag={tag}
           />
         )}
-        {(dialog === 'on' || dialog === 'off' || dialog === 'restore') && (
+        {(dialog === 'on' || dialog === 'off' || dialog === 'restore' || dialog === 'delete') && (
           <BulkReview
             project={project}
             flags={flags}
@@ -97,6 +104,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             onConfirm={() => {
               close()
               if (dialog === 'restore') bulk.restore(flags)
+              else if (dialog === 'delete') bulk.change(flags, { deleted: true })
               else bulk.change(flags, { active: dialog === 'on' })
             }}
           />
@@ -116,16 +124,6 @@ export function BulkBar({ project, flags, onSelect }: Props) {
           <FailuresDialog projectId={String(project.id)} failures={bulk.failures} onClose={bulk.dismissFailures} />
         )}
       </Suspense>
-      <ConfirmDialog
-        isOpen={dialog === 'delete'}
-        title={t.flags.bulkDelete}
-        question={t.flags.bulkConfirmDelete(flags.length)}
-        onClose={close}
-        onConfirm={() => {
-          close()
-          bulk.change(flags, { deleted: true })
-        }}
-      />
     </>
   )
 }

@@ -8,10 +8,12 @@ import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { problemText } from '../../ui/feedback/problem-text.ts'
+import { useFlagsUsedBy, useUseLines } from '../../used-by/used-by.tsx'
 import { draftOf, draftToWire } from '../editor/draft.ts'
 import { describeState } from '../flag-summary.ts'
 
-export type ReviewedChange = 'on' | 'off' | 'restore'
+export type ReviewedChange = 'on' | 'off' | 'restore' | 'delete'
 
 interface Props {
   project: Project
@@ -27,32 +29,48 @@ const listedMax = 50
 /** Two lines, so that the rows keep their height when it arrives. */
 const impactHeight = '3rem'
 
-/** What turning many flags on or off, or restoring them, changes before it happens. */
+/** What turning many flags on or off, deleting or restoring them changes, before it happens. */
 export function BulkReview({ project, flags, change, onConfirm, onClose }: Props) {
   const t = useMessages()
   const { percent, count } = useFormats()
-  const changing = flags.filter(flag => change === 'restore' || flag.active !== (change === 'on'))
+  const changing = flags.filter(
+    flag => change === 'restore' || change === 'delete' || flag.active !== (change === 'on'),
+  )
   const impacts = useImpacts(project, changing.slice(0, impactsMax), change)
-  const isLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
+  const arePoliciesLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
+  const used = useUses(project, change === 'delete' ? changing : [])
+  const isDeletion = change === 'delete'
   const wording = { t, percent, groupTypes: project.group_types }
-  const titles = { on: t.bulk.turnOn, off: t.bulk.turnOff, restore: t.bulk.restore }
-  const labels = { on: t.flags.bulkOn, off: t.flags.bulkOff, restore: t.flags.bulkRestore }
+  const titles = { on: t.bulk.turnOn, off: t.bulk.turnOff, restore: t.bulk.restore, delete: t.bulk.delete }
+  const labels = {
+    on: t.flags.bulkOn,
+    off: t.flags.bulkOff,
+    restore: t.flags.bulkRestore,
+    delete: t.flags.bulkDelete,
+  }
   const title = titles[change](changing.length)
   return (
-    <Dialog size="xl" title={title} isLoading={isLoading} onClose={onClose}>
+    <Dialog size="xl" title={title} isLoading={arePoliciesLoading || used.isLoading} onClose={onClose}>
       <Stack>
+        {isDeletion && <Text>{t.bulk.deletion}</Text>}
         {changing.length === 0 ? (
           <Text>{t.editor.noChanges}</Text>
         ) : (
           <DataTable
             label={title}
-            head={[t.flags.columnFlag, t.bulk.before, t.bulk.after, t.impact.title]}
+            head={[
+              t.flags.columnFlag,
+              t.bulk.before,
+              ...(isDeletion ? [] : [t.bulk.after]),
+              t.impact.title,
+              ...(isDeletion ? [t.usedBy.column] : []),
+            ]}
             rows={changing.slice(0, listedMax).map((flag, index) => ({
               key: flag.id,
               cells: [
                 flag.key,
                 describeState(flag, wording).text,
-                describeState(changed(flag, change), wording).text,
+                ...(isDeletion ? [] : [describeState(changed(flag, change), wording).text]),
                 <Box
                   key="impact"
                   mih={index < impactsMax ? impactHeight : undefined}
@@ -60,6 +78,7 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
                 >
                   {impactText(impacts[index], t, { count, percent })}
                 </Box>,
+                ...(isDeletion ? [used.textOf(index)] : []),
               ],
             }))}
           />
@@ -70,7 +89,12 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
           <Button variant="default" onClick={onClose}>
             {t.common.cancel}
           </Button>
-          <Button data-autofocus disabled={changing.length === 0} onClick={onConfirm}>
+          <Button
+            data-autofocus
+            disabled={changing.length === 0}
+            onClick={onConfirm}
+            {...(isDeletion && { color: 'red' })}
+          >
             {labels[change]}
           </Button>
         </Group>
@@ -97,6 +121,25 @@ export function impactText(impact: BlastRadius | undefined, t: Messages, { count
   return parts.filter(part => part !== '').join(', ') || t.bulk.noOne
 }
 
+/** What uses the listed flags. Flags that are deleted with them do not count. */
+function useUses(project: Project, flags: readonly FlagSummary[]) {
+  const t = useMessages()
+  const linesOf = useUseLines()
+  const listed = flags.slice(0, listedMax)
+  const deleted = new Set(flags.map(({ id }) => id))
+  const results = useFlagsUsedBy(
+    String(project.id),
+    listed.map(({ id }) => id),
+  )
+  const textOf = (index: number): string => {
+    const { data, error } = results[index] ?? {}
+    if (!data) return error ? problemText(t, error) : ''
+    const lines = linesOf({ ...data, flags: data.flags.filter(({ id }) => !deleted.has(id)) })
+    return lines.join(' · ') || t.usedBy.nothing
+  }
+  return { isLoading: results.some(({ isPending }) => isPending), textOf }
+}
+
 function useImpacts(project: Project, flags: readonly FlagSummary[], change: ReviewedChange) {
   const call = useCall()
   const results = useQueries({
@@ -110,6 +153,7 @@ function useImpacts(project: Project, flags: readonly FlagSummary[], change: Rev
           params,
           // A deleted flag is evaluated for no one.
           ...(change !== 'restore' && { query: { compare_to: id } }),
+          // A deletion is measured as turning the flag off: both evaluate to off.
           body: draftToWire(draftOf(changed(whole, change))),
           signal,
         })

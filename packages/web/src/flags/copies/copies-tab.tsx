@@ -90,19 +90,21 @@ export function CopiesTab(props: TabProps) {
         return (
           <Stack>
             <Text size="sm" c="dimmed">
-              {t.copies.intro}
+              {flag.can_edit ? t.copies.intro : t.copies.readOnly}
             </Text>
             <Matrix here={props} targets={targets} chosen={chosen} onToggle={toggle} />
-            <Group>
-              <Switch
-                label={t.copies.startOff}
-                checked={isOff}
-                onChange={event => setIsOff(event.currentTarget.checked)}
-              />
-              <Button disabled={chosen.length === 0} onClick={() => setIsAsking(true)}>
-                {t.copies.preview}
-              </Button>
-            </Group>
+            {flag.can_edit && (
+              <Group>
+                <Switch
+                  label={t.copies.startOff}
+                  checked={isOff}
+                  onChange={event => setIsOff(event.currentTarget.checked)}
+                />
+                <Button disabled={chosen.length === 0} onClick={() => setIsAsking(true)}>
+                  {t.copies.preview}
+                </Button>
+              </Group>
+            )}
             {isAsking && (
               <CopyPreview
                 targets={targets.filter(target => chosen.includes(target.project.id))}
@@ -133,7 +135,7 @@ function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
   return (
     <DataTable
       label={t.copies.title}
-      head={[t.shell.project, t.copies.state, t.copies.difference, t.copies.copyHere]}
+      head={[t.shell.project, t.copies.state, t.copies.difference, here.flag.can_edit ? t.copies.copyHere : '']}
       rows={[
         {
           key: here.project.id,
@@ -155,12 +157,17 @@ function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
             ),
             flag ? stateIn(project, flag) : '–',
             <Difference key="difference" isThere={flag !== undefined} differences={differences} />,
-            <Checkbox
-              key="copy"
-              aria-label={t.copies.copyTo(project.name)}
-              checked={chosen.includes(project.id)}
-              onChange={() => onToggle(project.id)}
-            />,
+            here.flag.can_edit &&
+              (flag && !flag.can_edit ? (
+                t.flags.readOnly
+              ) : (
+                <Checkbox
+                  key="copy"
+                  aria-label={t.copies.copyTo(project.name)}
+                  checked={chosen.includes(project.id)}
+                  onChange={() => onToggle(project.id)}
+                />
+              )),
           ],
         })),
       ]}

@@ -1,5 +1,5 @@
 import { type AnswerOf, routes } from '@halyard/contract'
-import { ActionIcon, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -13,11 +13,28 @@ import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { SelectField } from '../../ui/form/select-field.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
+import { EffectiveAccess } from './effective-access.tsx'
 
 type Grant = AnswerOf<typeof routes.roleAccess.get>
 
+/** Who can edit this flag: the roles with access to it, and the result for each member. */
+export function AccessTab(props: TabProps) {
+  const t = useMessages()
+  return (
+    <Stack gap="xl">
+      <section>
+        <Title order={2} mb="xs">
+          {t.access.grants}
+        </Title>
+        <RoleGrants {...props} />
+      </section>
+      <EffectiveAccess {...props} />
+    </Stack>
+  )
+}
+
 /** The roles that can edit this flag in addition to those that can edit every flag. */
-export function AccessTab({ flag, project }: TabProps) {
+function RoleGrants({ flag, project }: TabProps) {
   const t = useMessages()
   const { day } = useFormats()
   const call = useCall()
@@ -29,7 +46,11 @@ export function AccessTab({ flag, project }: TabProps) {
   const roles = useRoles(project.organization)
   const access = useFlagAccessSettings(project.organization)
   const [roleId, setRoleId] = useState('')
-  const refresh = () => queries.invalidateQueries({ queryKey })
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey }),
+      queries.invalidateQueries({ queryKey: ['effective-access', params.project_id] }),
+    ])
   const grant = useMutation({
     mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
     onSuccess: ({ role }) => {
@@ -63,7 +84,7 @@ export function AccessTab({ flag, project }: TabProps) {
               <Text size="sm">{t.access.none}</Text>
             ) : (
               <DataTable
-                label={t.tabs.access}
+                label={t.access.grants}
                 head={[t.access.role, t.access.members, t.access.since, '']}
                 rows={results.map(grant => ({
                   key: grant.id,

@@ -245,7 +245,7 @@ function DeleteDialog({ projectId, flag, onDelete, onClose }: DeleteProps) {
       isLoading={used.isPending}
       question={
         <Stack gap="sm">
-          <Text>{t.flags.bulkConfirmDelete(1)}</Text>
+          <Text>{t.flags.confirmDelete}</Text>
           <UsedBy used={used} />
         </Stack>
       }

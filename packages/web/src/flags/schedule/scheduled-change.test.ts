@@ -1,3 +1,4 @@
+import type { ScheduledChange } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { en } from '../../i18n/en.ts'
 import { emptyDraft } from '../editor/draft.ts'
@@ -10,6 +11,7 @@ import {
   plannedIn,
   plannedToWire,
   readSteps,
+  rescheduledToWire,
   stepsOf,
   suggestSteps,
 } from './scheduled-change.ts'
@@ -25,6 +27,65 @@ const planned: PlannedChange = {
 }
 const percent = (value: number) => `${value}%`
 const sentence = (payload: object) => changeSentence({ payload: payload as never }, en, percent)
+
+const scheduled = (fields: Partial<ScheduledChange>): ScheduledChange =>
+  ({
+    id: 1,
+    record_id: '12',
+    payload: { operation: 'update_status', value: true },
+    scheduled_at: '2026-03-01T10:00:00Z',
+    next_attempt_at: '2026-03-01T10:00:00Z',
+    status: 'pending',
+    steps_done: 0,
+    broken_reason: null,
+    is_recurring: false,
+    recurrence_interval: null,
+    cron_expression: null,
+    timezone: 'UTC',
+    end_date: null,
+    pair_id: null,
+    ...fields,
+  }) as ScheduledChange
+
+describe('a canceled change', () => {
+  it('is scheduled again as it was', () => {
+    const switching = { record_id: '12', payload: { operation: 'update_status', value: true } }
+    expect(rescheduledToWire(scheduled({}), undefined)).toEqual({ ...switching, scheduled_at: '2026-03-01T10:00:00Z' })
+    const daily = scheduled({
+      is_recurring: true,
+      recurrence_interval: 'daily',
+      next_attempt_at: '2026-03-05T10:00:00Z',
+      end_date: '2026-04-01T00:00:00Z',
+    })
+    const repeated = { is_recurring: true, timezone: 'UTC', end_date: '2026-04-01T00:00:00Z' }
+    expect(rescheduledToWire(daily, scheduled({ next_attempt_at: '2026-03-05T17:00:00Z' }))).toEqual({
+      ...switching,
+      ...repeated,
+      recurrence_interval: 'daily',
+      scheduled_at: '2026-03-05T10:00:00Z',
+      pair: { scheduled_at: '2026-03-05T17:00:00Z' },
+    })
+    const workdays = scheduled({ is_recurring: true, cron_expression: '0 9 * * 1-5' })
+    expect(rescheduledToWire(workdays, scheduled({ cron_expression: '0 17 * * 1-5' }))).toEqual({
+      ...switching,
+      is_recurring: true,
+      recurrence_interval: null,
+      timezone: 'UTC',
+      end_date: null,
+      cron_expression: '0 9 * * 1-5',
+      pair: { cron_expression: '0 17 * * 1-5' },
+    })
+    const payload = { operation: 'ramp', value: { steps: [] } }
+    expect(rescheduledToWire(scheduled({ payload }), undefined)).toEqual({ record_id: '12', payload })
+  })
+
+  it('is gone when a new one cannot replace it', () => {
+    const paused = { is_recurring: false, cron_expression: '0 9 * * 1-5' }
+    for (const fields of [{ steps_done: 1 }, { broken_reason: 'gone' }, paused]) {
+      expect(rescheduledToWire(scheduled(fields), undefined)).toBeUndefined()
+    }
+  })
+})
 
 describe('a scheduled change', () => {
   it('ramps in the given steps, one after another', () => {

@@ -1,7 +1,7 @@
 import type { ScheduledChange } from '@halyard/contract'
 import type { Messages } from '../../i18n/en.ts'
 import type { Draft } from '../editor/draft.ts'
-import { onlyOnce, type PlannedRepeat, repeatToWire } from './recurrence.ts'
+import { isPaused, onlyOnce, type PlannedRepeat, repeatToWire } from './recurrence.ts'
 
 const hourMilliseconds = 60 * 60 * 1000
 
@@ -80,6 +80,36 @@ export function plannedToWire(planned: PlannedChange, percentages: readonly numb
       }
   }
 }
+
+type Interval = 'daily' | 'weekly' | 'monthly' | 'yearly'
+
+/**
+ * The request that schedules a canceled change again, with the one that reverts it. Undefined for a change that a new
+ * one cannot replace: it is paused, broken, or a ramp that has begun.
+ */
+export function rescheduledToWire(change: ScheduledChange, partner: ScheduledChange | undefined) {
+  if (change.steps_done > 0 || change.broken_reason !== null || isPaused(change)) return undefined
+  return {
+    record_id: change.record_id,
+    payload: change.payload as {
+      operation: 'update' | 'update_status' | 'add_release_condition' | 'ramp'
+      value: unknown
+    },
+    // A ramp begins with its first step.
+    ...(change.payload.operation !== 'ramp' && timeToWire(change)),
+    ...(change.is_recurring && {
+      is_recurring: true,
+      recurrence_interval: change.recurrence_interval as Interval | null,
+      timezone: change.timezone,
+      end_date: change.end_date,
+    }),
+    ...(partner && { pair: timeToWire(partner) }),
+  }
+}
+
+/** Of what repeats, the next run: the first one may have passed. */
+const timeToWire = ({ cron_expression, next_attempt_at, scheduled_at }: ScheduledChange) =>
+  cron_expression === null ? { scheduled_at: next_attempt_at ?? scheduled_at } : { cron_expression }
 
 const newCondition = ({ to }: PlannedChange) => ({ properties: [], rollout_percentage: to })
 

@@ -23,7 +23,13 @@ import { useWording } from '../use-wording.ts'
 import { AutomationSection } from './automation-section.tsx'
 import { isPaused, recurrenceSentence } from './recurrence.ts'
 import { ScheduleForm } from './schedule-form.tsx'
-import { afterPlanned, changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
+import {
+  afterPlanned,
+  changeSentence,
+  type PlannedChange,
+  plannedToWire,
+  rescheduledToWire,
+} from './scheduled-change.ts'
 
 const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
@@ -80,6 +86,19 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
+  /** What may need approval again, as planning it did. */
+  const announceFailure = (error: unknown) => {
+    if (isProblem(error) && error.changeRequest) announceRequest(error.changeRequest)
+    else notify.fail(error, flag.key)
+  }
+  const undoCancel = (change: ScheduledChange) => {
+    const partner = changes.find(
+      ({ id, pair_id, status }) => id !== change.id && pair_id === change.pair_id && status === 'pending',
+    )
+    const body = rescheduledToWire(change, change.pair_id === null ? undefined : partner)
+    if (!body) return undefined
+    return () => call(routes.scheduledChanges.create, { params, body }).then(refresh, announceFailure)
+  }
   const create = useMutation({
     mutationFn: ({ planned, percentages, mode }: NonNullable<typeof reviewed> & { mode: SaveMode }) => {
       const body = { record_id: String(flag.id), ...plannedToWire(planned, percentages) }
@@ -100,10 +119,16 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
         params: { ...params, id: String(id) },
         body: { is_recurring: !is_recurring },
       }),
-    onError: error => {
-      if (isProblem(error) && error.changeRequest) announceRequest(error.changeRequest)
-      else notify.fail(error, flag.key)
+    onSuccess: (change): void => {
+      notify.success({
+        id: `pause-${change.id}`,
+        message: change.is_recurring
+          ? t.schedule.resumed(sentenceOf(change))
+          : t.schedule.pausedNow(sentenceOf(change)),
+        onUndo: (): void => pause.mutate(change),
+      })
     },
+    onError: announceFailure,
     onSettled: refresh,
   })
   const pauseLabel = ({ is_recurring, pair_id }: ScheduledChange): string => {
@@ -179,6 +204,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
                     question={change.pair_id === null ? t.schedule.cancelQuestion : t.schedule.cancelPairQuestion}
                     done={t.schedule.canceled(sentenceOf(change))}
                     onConfirm={() => cancel(change.id)}
+                    onUndo={undoCancel(change)}
                   />
                 </Group>
               ) : (

@@ -71,10 +71,7 @@ export const flags: FlagsMessages = {
     bulkDelete: 'Löschen',
     bulkRestore: 'Wiederherstellen',
     bulkClear: 'Auswahl aufheben',
-    bulkConfirmDelete: count =>
-      count === 1
-        ? 'Dieses Flag löschen? Es liefert dann „aus“. Du kannst es später wiederherstellen.'
-        : `${flagCount(count)} löschen? Sie liefern dann „aus“. Du kannst sie später wiederherstellen.`,
+    confirmDelete: 'Dieses Flag löschen? Es liefert dann „aus“. Du kannst es später wiederherstellen.',
     bulkProgress: (done, total) => `${grouped(done)} von ${grouped(total)}`,
   },
   bulk: {
@@ -82,6 +79,8 @@ export const flags: FlagsMessages = {
     turnOn: count => `${flagCount(count)} einschalten?`,
     turnOff: count => `${flagCount(count)} ausschalten?`,
     restore: count => `${flagCount(count)} wiederherstellen?`,
+    delete: count => `${flagCount(count)} löschen?`,
+    deletion: 'Gelöschte Flags liefern „aus“. Du kannst sie später wiederherstellen.',
     moreCopies: count => (count === 1 ? 'und 1 weitere Kopie' : `und ${count} weitere Kopien`),
     before: 'Vorher',
     after: 'Nachher',
@@ -100,6 +99,11 @@ export const flags: FlagsMessages = {
     failed: count => `${flagCount(count)} ${count === 1 ? 'konnte' : 'konnten'} nicht aktualisiert werden`,
     failedIntro: 'Alle anderen Flags wurden aktualisiert. Diese bleiben ausgewählt.',
     reason: 'Grund',
+    readOnly: 'Du kannst diese Flags ansehen, aber nicht bearbeiten.',
+    someReadOnly: count =>
+      count === 1
+        ? 'Eines davon kannst du nicht bearbeiten; es bleibt unverändert.'
+        : `${count} davon kannst du nicht bearbeiten; sie bleiben unverändert.`,
   },
   flagState: {
     deleted: 'Gelöscht',
@@ -144,7 +148,7 @@ export const flags: FlagsMessages = {
     intro:
       'Admins, Mitglieder ohne Rolle und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
     introViewers:
-      'Admins und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten; Mitglieder ohne Rolle können Flags nur ansehen. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
+      'Admins und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten; Mitglieder ohne Rolle können fremde Flags nur ansehen. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',
     none: 'Keine weiteren Rollen können dieses Flag bearbeiten.',
     role: 'Rolle',
     members: 'Mitglieder',
@@ -157,6 +161,21 @@ export const flags: FlagsMessages = {
     revoke: role => `Zugriff für ${role} entziehen`,
     granted: role => `${role} kann dieses Flag jetzt bearbeiten`,
     revoked: role => `Zugriff für ${role} entzogen`,
+    grants: 'Rollen mit Zugriff auf dieses Flag',
+    effective: 'Tatsächlicher Zugriff',
+    effectiveIntro: 'Was jedes Mitglied der Organisation mit diesem Flag tun kann, so wie der Server entscheidet.',
+    member: 'Mitglied',
+    level: 'Zugriff',
+    levels: { viewer: 'Ansehen', editor: 'Bearbeiten' },
+    because: 'Grund',
+    sources: {
+      creator: 'Hat das Flag erstellt',
+      admin: 'Admin der Organisation',
+      organization: 'Einstellung der Organisation für Flags',
+      default: 'Standard der Organisation',
+    },
+    byRole: role => `Rolle ${role}`,
+    byRoleAccess: role => `Rolle ${role}, für dieses Flag`,
   },
   usage: {
     lastCalled: time => `Zuletzt ausgewertet: ${time}`,
@@ -184,6 +203,7 @@ export const flags: FlagsMessages = {
     here: project => `${project} (aktuell)`,
     intro: 'Kohorten werden mitkopiert. Entweder in alle Projekte oder in keines.',
     noOtherProjects: 'Diese Organisation hat keine weiteren Projekte.',
+    readOnly: 'Du kannst dieses Flag ansehen, aber nicht kopieren: Dafür musst du es bearbeiten können.',
     state: 'Status',
     difference: 'Unterschiede',
     missing: 'Nicht vorhanden',

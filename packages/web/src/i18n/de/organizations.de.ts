@@ -34,7 +34,8 @@ export const organizations: OrganizationsMessages = {
   roles: {
     created: name => `Rolle ${name} erstellt`,
     intro: 'Legt fest, wer Flags bearbeiten kann. Mitglieder ohne Rolle können alle Flags bearbeiten.',
-    introViewers: 'Legt fest, wer Flags bearbeiten kann. Mitglieder ohne Rolle können Flags nur ansehen.',
+    introViewers:
+      'Legt fest, wer Flags bearbeiten kann. Mitglieder ohne Rolle können Flags erstellen und die von anderen nur ansehen.',
     withoutRole: 'Mitglieder ohne Rolle',
     withoutRoleSet: level => `Mitglieder ohne Rolle: ${level}`,
     none: 'Noch keine Rollen',

@@ -58,6 +58,8 @@ export const schedule: ScheduleMessages = {
     keep: 'Änderung behalten',
     cancelQuestion: 'Diese Änderung abbrechen? Bereits angewendete Schritte bleiben bestehen.',
     canceled: change => `Abgebrochen: ${change}`,
+    pausedNow: change => `Pausiert: ${change}`,
+    resumed: change => `Fortgesetzt: ${change}`,
   },
   rollback: {
     title: 'Automatischer Rollback',

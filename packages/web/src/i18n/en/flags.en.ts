@@ -69,10 +69,7 @@ export const flags = {
     bulkDelete: 'Delete',
     bulkRestore: 'Restore',
     bulkClear: 'Clear selection',
-    bulkConfirmDelete: (count: number) =>
-      count === 1
-        ? 'Delete this flag? It will evaluate to off. You can restore it later.'
-        : `Delete ${flagCount(count)}? They will evaluate to off. You can restore them later.`,
+    confirmDelete: 'Delete this flag? It will evaluate to off. You can restore it later.',
     bulkProgress: (done: number, total: number) => `${grouped(done)} of ${grouped(total)}`,
   },
   bulk: {
@@ -80,6 +77,8 @@ export const flags = {
     turnOn: (count: number) => `Turn on ${flagCount(count)}?`,
     turnOff: (count: number) => `Turn off ${flagCount(count)}?`,
     restore: (count: number) => `Restore ${flagCount(count)}?`,
+    delete: (count: number) => `Delete ${flagCount(count)}?`,
+    deletion: 'Deleted flags evaluate to off. You can restore them later.',
     moreCopies: (count: number) => (count === 1 ? 'and 1 more copy' : `and ${count} more copies`),
     before: 'Before',
     after: 'After',
@@ -98,6 +97,11 @@ export const flags = {
     failed: (count: number) => `Couldn’t update ${flagCount(count)}`,
     failedIntro: 'All other flags were updated. These stay selected.',
     reason: 'Reason',
+    readOnly: 'You can view these flags but not edit them.',
+    someReadOnly: (count: number) =>
+      count === 1
+        ? 'You can’t edit 1 of them; it stays as it is.'
+        : `You can’t edit ${count} of them; they stay as they are.`,
   },
   flagState: {
     deleted: 'Deleted',
@@ -142,7 +146,7 @@ export const flags = {
     intro:
       'Admins, members without a role, and roles that can edit flags can edit every flag. Grant other roles access to this flag only.',
     introViewers:
-      'Admins and roles that can edit flags can edit every flag; members without a role can only view flags. Grant other roles access to this flag only.',
+      'Admins and roles that can edit flags can edit every flag; members without a role can only view flags they did not create. Grant other roles access to this flag only.',
     none: 'No additional roles can edit this flag.',
     role: 'Role',
     members: 'Members',
@@ -155,6 +159,21 @@ export const flags = {
     revoke: (role: string) => `Revoke access for ${role}`,
     granted: (role: string) => `${role} can now edit this flag`,
     revoked: (role: string) => `Access revoked for ${role}`,
+    grants: 'Roles with access to this flag',
+    effective: 'Effective access',
+    effectiveIntro: 'What each member of the organization can do with this flag, as the server decides it.',
+    member: 'Member',
+    level: 'Access',
+    levels: { viewer: 'Can view', editor: 'Can edit' },
+    because: 'Because of',
+    sources: {
+      creator: 'Creator of the flag',
+      admin: 'Admin of the organization',
+      organization: 'Organization setting for flags',
+      default: 'Organization default',
+    },
+    byRole: (role: string) => `Role ${role}`,
+    byRoleAccess: (role: string) => `Role ${role}, for this flag`,
   },
   usage: {
     lastCalled: (time: string) => `Last evaluated: ${time}`,
@@ -182,6 +201,7 @@ export const flags = {
     here: (project: string) => `${project} (current)`,
     intro: 'Cohorts are copied too. All or nothing.',
     noOtherProjects: 'This organization has no other projects.',
+    readOnly: 'You can view this flag but not copy it: that requires edit access.',
     state: 'State',
     difference: 'Differences',
     missing: 'Missing',

@@ -33,7 +33,7 @@ export const organizations = {
   roles: {
     created: (name: string) => `Role ${name} created`,
     intro: 'Control who can edit flags. Members without a role can edit all flags.',
-    introViewers: 'Control who can edit flags. Members without a role can only view flags.',
+    introViewers: 'Control who can edit flags. Members without a role can create flags, and only view those of others.',
     withoutRole: 'Members without a role',
     withoutRoleSet: (level: string) => `Members without a role: ${level}`,
     none: 'No roles yet',

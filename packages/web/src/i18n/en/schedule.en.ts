@@ -56,6 +56,8 @@ export const schedule = {
     keep: 'Keep change',
     cancelQuestion: 'Cancel this change? Steps that were already applied stay.',
     canceled: (change: string) => `Canceled: ${change}`,
+    pausedNow: (change: string) => `Paused: ${change}`,
+    resumed: (change: string) => `Resumed: ${change}`,
   },
   rollback: {
     title: 'Automatic rollback',

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useBackoffInterval } from '../../services/polling.ts'
+import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { Pagination } from '../../ui/data/pagination.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
@@ -32,7 +32,7 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
   const [search] = useDebouncedValue(text, 250)
   const [isFollowing, setIsFollowing] = useState(true)
   const [offset, setOffset] = useState(0)
-  const backoff = useBackoffInterval(isFollowing)
+  const isLive = isFollowing && offset === 0
   const query = {
     limit: String(pageSize),
     offset: String(offset),
@@ -40,10 +40,11 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
     ...(wanted.length > 0 && { type_filter: wanted.join(',') }),
   }
   const logs = useQuery({
-    queryKey: ['plugin-logs', projectId, config.id, query],
+    // Only the followed page is refreshed when new entries are announced.
+    queryKey: [isLive ? 'plugin-logs' : 'plugin-log-page', projectId, config.id, query],
     queryFn: ({ signal }) =>
       call(routes.pluginConfigs.logs, { params: { project_id: projectId, id: String(config.id) }, query, signal }),
-    refetchInterval: isFollowing && offset === 0 ? backoff : false,
+    refetchInterval: isLive ? pollMilliseconds : false,
     placeholderData: keepPreviousData,
   })
   const isFiltered = search !== '' || wanted.length > 0
@@ -89,7 +90,7 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
             {results.length === 0 ? (
               <Text size="sm">{isFiltered ? t.plugins.noLogsFound : t.plugins.noLogs}</Text>
             ) : (
-              <Lines entries={results} isLive={isFollowing && offset === 0} />
+              <Lines entries={results} isLive={isLive} />
             )}
             <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
           </>

@@ -3,7 +3,7 @@ import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { pollMilliseconds, useBackoffInterval } from '../../services/polling.ts'
+import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
@@ -106,15 +106,12 @@ function QueuedJobs({ config, projectId }: ConfiguredProps) {
   const t = useMessages()
   const { moment, count } = useFormats()
   const call = useCall()
-  const [queued, setQueued] = useState(0)
-  const backoff = useBackoffInterval(queued)
   const jobs = useQuery({
     queryKey: ['plugin-jobs', projectId, config.id],
     queryFn: ({ signal }) =>
       call(routes.pluginConfigs.jobs, { params: { project_id: projectId, id: String(config.id) }, signal }),
-    refetchInterval: query => (query.state.data?.count ? backoff() : pollMilliseconds),
+    refetchInterval: pollMilliseconds,
   })
-  if (jobs.data && jobs.data.count !== queued) setQueued(jobs.data.count)
   return (
     <Loaded query={jobs}>
       {({ results, count: total }) =>

@@ -11,9 +11,10 @@ import { useCohorts } from '../../services/cohort-queries.ts'
 import { useCurrentScope } from '../../services/current-scope.ts'
 import { useMembers } from '../../services/member-queries.ts'
 import { useOfferedActions } from '../../services/palette-actions.ts'
+import { isAdmin } from '../../services/permissions.ts'
 import { readRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
-import { useProjects } from '../../services/session-queries.ts'
+import { useMembershipLevel, useProjects } from '../../services/session-queries.ts'
 import { useEntries } from '../navigation.tsx'
 import { fuzzyFilter } from './fuzzy-match.ts'
 
@@ -125,6 +126,7 @@ function useActions(projectId: string | undefined, organizationId: string | unde
   const navigate = useNavigate()
   const { setColorScheme } = useMantineColorScheme()
   const offered = useOfferedActions()
+  const canManage = isAdmin(useMembershipLevel(organizationId))
   const go = (path: string) => () => navigate({ to: path as never })
   const action = (id: string, label: string, run: () => unknown): PaletteItem => ({
     id: `action ${id}`,
@@ -141,9 +143,7 @@ function useActions(projectId: string | undefined, organizationId: string | unde
           action('new-cohort', t.cohorts.create, go(`/project/${projectId}/cohorts/new`)),
           action('import', t.imports.open, go(`/project/${projectId}/import`)),
         ]),
-    ...(organizationId === undefined
-      ? []
-      : [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))]),
+    ...(canManage ? [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))] : []),
     action('light', t.palette.theme(t.shell.light), () => setColorScheme('light')),
     action('dark', t.palette.theme(t.shell.dark), () => setColorScheme('dark')),
   ]
@@ -153,10 +153,12 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
   const t = useMessages()
   const navigate = useNavigate()
   const { inProject, inOrganization } = useEntries()
+  const canManage = isAdmin(useMembershipLevel(organizationId))
+  const webhooks = { to: '/project/$projectId/settings/webhooks', label: t.webhooks.title }
   const pages = [
     ...(projectId === undefined
       ? []
-      : [...inProject, { to: '/project/$projectId/settings/webhooks', label: t.webhooks.title }].map(entry => ({
+      : [...inProject, ...(canManage ? [webhooks] : [])].map(entry => ({
           ...entry,
           params: { projectId },
         }))),

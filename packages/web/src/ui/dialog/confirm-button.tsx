@@ -15,14 +15,17 @@ interface Props extends ButtonProps {
   /** The success message. */
   done: string
   onConfirm: () => Promise<unknown>
+  /** Offers undo with the success message. */
+  onUndo?: (() => unknown) | undefined
 }
 
-/** A button for an irreversible action: it asks for confirmation. */
-export function ConfirmButton({ question, label, cancelLabel, of, children, done, onConfirm, ...button }: Props) {
+/** A button that asks for confirmation. */
+export function ConfirmButton(props: Props) {
+  const { question, label, cancelLabel, of, children, done, onConfirm, onUndo, ...button } = props
   const notify = useNotify()
   const confirm = async () => {
     await onConfirm()
-    notify.success({ message: done })
+    notify.success({ message: done, ...(onUndo && { onUndo }) })
   }
   const [isOpen, { open, close }] = useDisclosure(false)
   return (

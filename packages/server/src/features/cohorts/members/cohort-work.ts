@@ -4,6 +4,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { Job, JobContext } from '../../../jobs/job-runner.ts'
 import { LeaseLost } from '../../../jobs/job-runner.ts'
 import { Problem } from '../../../problem.ts'
+import type { EphemeralChanges, EphemeralTopic } from '../../../storage/changes/ephemeral-changes.ts'
 import type { FlagQuery, WalkRequest } from '../../impact/scan/scan-request.ts'
 import type { Scanner } from '../../impact/scan/scanner.ts'
 import { cohortQuery } from '../cohort-query.ts'
@@ -13,6 +14,7 @@ import type { CohortJob } from './cohort-job-store.ts'
 
 interface CohortWorkOptions {
   readonly scanner: Scanner
+  readonly ephemeral: Pick<EphemeralChanges, 'publish'>
   readonly now: () => Instant
   /** Called when a run ends before all due jobs are done. */
   readonly onMore: () => void
@@ -27,7 +29,7 @@ const retryMillisecondsMin = 5000
 const retryMillisecondsMax = 60 * 60 * 1000
 
 /** Counts dynamic cohorts and fills static ones. After a crash, another node resumes at the last saved position. */
-export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): Job {
+export function createCohortWork({ scanner, ephemeral, now, onMore }: CohortWorkOptions): Job {
   return {
     name: 'cohorts',
     async run(context) {
@@ -37,14 +39,29 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
         const job = await context.read(tx => tx.cohortJobs.findDue(now()))
         if (!job) return
         if (monotonicNow() >= end) return onMore()
+        const announce = await announcer(context, job)
         try {
-          await work(context, job, end)
+          await work(
+            afterEachCommit(context, () => announce('cohort_progress')),
+            job,
+            end,
+          )
         } catch (error) {
           if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
           await retryLater(context, job, error)
+        } finally {
+          announce('cohort_count')
         }
       }
     },
+  }
+
+  /** For open dashboards, which show how far the work is. */
+  async function announcer(context: JobContext, { projectId, cohortId }: CohortJob) {
+    const organizationId = (await context.read(tx => tx.projects.find(projectId)))?.organizationId
+    return (topic: EphemeralTopic) => {
+      if (organizationId) ephemeral.publish({ topic, organizationId, projectId, entityId: String(cohortId) })
+    }
   }
 
   function work(context: JobContext, job: CohortJob, end: number): Promise<void> {
@@ -161,6 +178,15 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
     if (!(error instanceof Problem)) throw error
   }
 }
+
+const afterEachCommit = (context: JobContext, listener: () => void): JobContext => ({
+  ...context,
+  async transaction(work) {
+    const result = await context.transaction(work)
+    listener()
+    return result
+  },
+})
 
 async function enqueueStaleCounts(context: JobContext, now: Instant): Promise<void> {
   const since = plusMilliseconds(now, -recountAfterMilliseconds)

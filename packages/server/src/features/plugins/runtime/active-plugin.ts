@@ -158,7 +158,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
 
   function noteFailure(method: string, error: SandboxFailure): void {
     meter.called(measured, method, 'failed', 0, 0)
-    log.write(config.id, 'PLUGIN', 'ERROR', `${method} failed: ${describe(error)}`)
+    log.write(enabled, 'PLUGIN', 'ERROR', `${method} failed: ${describe(error)}`)
     if (error.kind === 'threw' || error.kind === 'size') throws += 1
     else if (error.kind !== 'neighbor') limitBreaks += 1
     if (throws >= throwsMax || limitBreaks >= limitBreaksMax) {
@@ -169,7 +169,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
   function finish(reason: string): void {
     if (ended) return
     ended = true
-    log.write(config.id, 'SYSTEM', 'ERROR', `The plugin was switched off: ${reason}`)
+    log.write(enabled, 'SYSTEM', 'ERROR', `The plugin was switched off: ${reason}`)
     giveUp(reason)
     realm?.then(opened => opened.close(), ignore)
     pool.forget(pooled)
@@ -190,18 +190,18 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
       try {
         return await services.fetch(url, options)
       } catch (error) {
-        log.write(config.id, 'PLUGIN', 'ERROR', `A webhook failed: ${describe(error)}`)
+        log.write(enabled, 'PLUGIN', 'ERROR', `A webhook failed: ${describe(error)}`)
         throw error
       }
     },
     runJob: (name, payload, limits) => run(`job ${name}`, opened => opened.runJob(name, payload, limits)),
     redact,
     noteDropped: () => meter.dropped(measured),
-    noteRejected: reason => log.write(config.id, 'PLUGIN', 'WARN', `Rejected a flag: ${reason}`),
+    noteRejected: reason => log.write(enabled, 'PLUGIN', 'WARN', `Rejected a flag: ${reason}`),
     async prepare() {
       if (!pool.hasCapacity(pooled)) return
       await openInSlot().catch(error => {
-        log.write(config.id, 'PLUGIN', 'ERROR', `The plugin could not start: ${describe(error)}`)
+        log.write(enabled, 'PLUGIN', 'ERROR', `The plugin could not start: ${describe(error)}`)
       })
     },
     async close() {

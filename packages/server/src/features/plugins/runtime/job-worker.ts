@@ -1,6 +1,7 @@
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { SandboxFailure } from '../../../sandbox/sandbox.ts'
 import type { Database } from '../../../stores.ts'
+import type { EnabledConfig } from '../configs/plugin-config.ts'
 import { type ActivePlugin, describe } from './active-plugin.ts'
 import { deliverEvent, type PluginEvent } from './delivery/deliver-event.ts'
 import type { PluginJob } from './plugin-work-store.ts'
@@ -20,6 +21,8 @@ export interface JobWorkerParts {
   readonly database: Database
   readonly findPlugin: (configId: number) => ActivePlugin | undefined
   readonly log: PluginLogWriter
+  /** Called when the queue of a configuration has changed. */
+  readonly onJobs: (enabled: EnabledConfig) => void
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
 }
@@ -33,7 +36,8 @@ const firstRetryMs = 5_000
 /** Until when a lease that begins now lasts: longer than any job may run. */
 export const takenUntil = (now: Instant): Instant => plusMilliseconds(now, leaseMs)
 
-export function createJobWorker({ database, findPlugin, log, now: clock, onError }: JobWorkerParts): JobWorker {
+export function createJobWorker(parts: JobWorkerParts): JobWorker {
+  const { database, findPlugin, log, onJobs, now: clock, onError } = parts
   const running = new Set<Promise<void>>()
 
   async function take(job: PluginJob, now: Instant): Promise<void> {
@@ -44,6 +48,12 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
   }
 
   async function run(plugin: ActivePlugin, job: PluginJob, now: Instant): Promise<void> {
+    onJobs(plugin.enabled)
+    await runLeased(plugin, job, now)
+    onJobs(plugin.enabled)
+  }
+
+  async function runLeased(plugin: ActivePlugin, job: PluginJob, now: Instant): Promise<void> {
     const left = await attempt(plugin, job)
     if (left) {
       const runAt = plusMilliseconds(now, firstRetryMs * 2 ** (job.attempts - 1))
@@ -64,7 +74,7 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
       if (mayRetry(error, job)) return { payload: job.payload }
       // The next period of a task comes anyway, and the plugin's own log has what went wrong.
       if (job.kind !== 'task') {
-        log.write(job.configId, 'SYSTEM', 'ERROR', `The job ${job.name} was given up: ${describe(error)}`)
+        log.write(plugin.enabled, 'SYSTEM', 'ERROR', `The job ${job.name} was given up: ${describe(error)}`)
       }
     }
     return undefined

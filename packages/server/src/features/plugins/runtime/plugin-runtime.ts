@@ -55,7 +55,7 @@ const pruneEveryMs = 60 * 60 * 1_000
 const flushEveryMs = 500
 
 export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
-  const { database, changes, sandbox, pool, secretBox, log, meter, now, everyMs, onError } = parts
+  const { database, changes, sandbox, pool, secretBox, log, meter, onJobs, now, everyMs, onError } = parts
   let active = new Map<number, ActivePlugin>()
   let byProject = new Map<number, readonly ActivePlugin[]>()
   let reloading: Promise<void> = Promise.resolve()
@@ -66,7 +66,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   const timers: NodeJS.Timeout[] = []
   const mark = randomUUID()
   const pluginsOf = (projectId: number) => byProject.get(projectId) ?? []
-  const jobs = createJobWorker({ database, findPlugin: configId => active.get(configId), log, now, onError })
+  const jobs = createJobWorker({ database, findPlugin: configId => active.get(configId), log, onJobs, now, onError })
   const schedule = createSchedule(database, jobs)
 
   function activate(enabled: EnabledConfig): ActivePlugin {
@@ -74,7 +74,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     const redactor = createSecretRedactor()
     const redactingLog: PluginLogWriter = {
       ...log,
-      write: (id, source, type, message) => log.write(id, source, type, redactor.redact(message)),
+      write: (origin, source, type, message) => log.write(origin, source, type, redactor.redact(message)),
     }
     const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
     return createActivePlugin(enabled, {

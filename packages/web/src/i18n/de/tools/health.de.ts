@@ -34,6 +34,7 @@ export const health: HealthMessages = {
   },
   usedBy: {
     title: 'Noch in Verwendung',
+    column: 'Verwendung',
     nothing: 'Nichts hängt davon ab.',
     flags: keys => `Flags, deren Bedingungen darauf verweisen: ${keys}`,
     cohorts: names => `Kohorten, die darauf verweisen: ${names}`,

@@ -33,6 +33,7 @@ export const health = {
   },
   usedBy: {
     title: 'Still in use',
+    column: 'Used by',
     nothing: 'Nothing depends on it.',
     flags: (keys: string) => `Flags with a condition on it: ${keys}`,
     cohorts: (names: string) => `Cohorts that refer to it: ${names}`,

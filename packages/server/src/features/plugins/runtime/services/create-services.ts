@@ -38,6 +38,8 @@ export interface ServiceParts {
   readonly locate: Locate
   /** Secret to this process, so that no client can pass its events off as a plugin's. */
   readonly mark: string
+  /** Called when the queue of a configuration has changed. */
+  readonly onJobs: (enabled: EnabledConfig) => void
   /** Called when a job was planned. */
   readonly wake: () => void
 }
@@ -48,8 +50,9 @@ const fetchTimeoutMsMax = 10_000
 const fetchBytesMax = 1024 * 1024
 
 /** What the plugin of one configuration can reach. */
-export function createServices({ config, plugin }: EnabledConfig, parts: ServiceParts): PluginServices {
-  const { database, outgoing, log, capture, callApi, locate, mark, wake } = parts
+export function createServices(enabled: EnabledConfig, parts: ServiceParts): PluginServices {
+  const { config, plugin } = enabled
+  const { database, outgoing, log, capture, callApi, locate, mark, onJobs, wake } = parts
   const mayVisit = hostGuard(plugin.allowedHosts.filter(host => config.allowedHosts.includes(host)))
   return {
     cache: createMemoryCache(),
@@ -64,6 +67,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
         if ((await tx.pluginWork.countJobs(config.id, 'job')) >= jobsMax) throw new Error('Too many jobs are waiting.')
         await tx.pluginWork.enqueue(job, instantOf(new Date()))
       })
+      onJobs(enabled)
       wake()
     },
     async fetch(url, { method, headers, body }) {
@@ -96,7 +100,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
     },
     locate,
     log(lines) {
-      for (const { level, text } of lines) log.write(config.id, 'CONSOLE', level.toUpperCase() as LogType, text)
+      for (const { level, text } of lines) log.write(enabled, 'CONSOLE', level.toUpperCase() as LogType, text)
     },
   }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { Problem } from '../../../../problem.ts'
 import type { Database, Stores } from '../../../../stores.ts'
+import type { EnabledConfig } from '../../configs/plugin-config.ts'
 import type { NewPluginLog } from '../plugin-work-store.ts'
 import { createPluginLogWriter } from './plugin-log.ts'
 
@@ -22,8 +23,10 @@ it('keeps lines while the database is away, in their order, and drops those that
       return work(stores)
     },
   } as unknown as Database
-  const log = createPluginLogWriter(database, 'node')
-  const write = (message: string) => log.write(1, 'CONSOLE', 'INFO', message)
+  const announced: EnabledConfig[] = []
+  const log = createPluginLogWriter(database, 'node', config => announced.push(config))
+  const enabled = { config: { id: 1 } } as EnabledConfig
+  const write = (message: string) => log.write(enabled, 'CONSOLE', 'INFO', message)
 
   write('first')
   await expect(log.flush()).rejects.toThrow('away')
@@ -32,6 +35,8 @@ it('keeps lines while the database is away, in their order, and drops those that
   write('third')
   await log.flush()
   expect(stored).toEqual(['first', 'second', 'third'])
+  // Once for all lines, and not before they can be read.
+  expect(announced).toEqual([enabled])
 
   failures.push(new Error('There is no such configuration any more.'))
   write('lost')

@@ -1,0 +1,55 @@
+import type { PageOf, Window } from '../../pagination.ts'
+import { forbidden } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import { type Actor, hasAnyScope, levelIn, type Project, type User } from '../../tenancy.ts'
+import { type AccessTarget, type EffectiveAccess, effectiveAccess, type Role } from './access.ts'
+
+/** What a member can do with a flag, and the role that decides, if one does. */
+export interface MemberAccess {
+  readonly user: User
+  readonly access: EffectiveAccess
+  readonly role: Role | undefined
+}
+
+/** Raises `forbidden` unless the key may read both the flag and the members of its organization. */
+export function requireCanListAccess(actor: Actor, { organizationId }: Project): void {
+  if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw forbidden('This key lacks the scope feature_flag:read.')
+  if (levelIn(actor, organizationId) === undefined) {
+    throw forbidden('This key is limited to some projects and cannot list the members of the organization.')
+  }
+}
+
+/** A page of the organization's members, each with the access that requests of theirs have. */
+export async function listEffectiveAccess(
+  tx: Stores,
+  { organizationId }: Project,
+  flag: AccessTarget,
+  window: Window,
+): Promise<PageOf<MemberAccess>> {
+  const { count, items: members } = await tx.organizations.listMembers(organizationId, window)
+  if (members.length === 0) return { count, items: [] }
+  const userIds = members.map(({ user }) => user.id)
+  const grants = await tx.roleAccess.grantsOfAll(organizationId, userIds, flag.id)
+  const decided = grants.map((each, index) => effectiveAccess({ ...each, level: members[index]?.level }, flag))
+  const roles = await decidingRoles(tx, flag, decided)
+  return { count, items: members.map(({ user }, index) => ({ user, access: decided[index]!, role: roles[index] })) }
+}
+
+async function decidingRoles(
+  tx: Stores,
+  flag: AccessTarget,
+  decided: readonly EffectiveAccess[],
+): Promise<readonly (Role | undefined)[]> {
+  const granted = new Map<number, string>()
+  for (const { source } of decided) {
+    if (source.kind !== 'role_access' || granted.has(source.roleAccessId)) continue
+    const access = await tx.roleAccess.find(flag.id, source.roleAccessId)
+    if (access) granted.set(access.id, access.roleId)
+  }
+  const roleIds = decided.map(({ source }) => {
+    if (source.kind === 'role') return source.roleId
+    return source.kind === 'role_access' ? granted.get(source.roleAccessId) : undefined
+  })
+  const roles = await tx.roles.findAll([...new Set(roleIds.filter(id => id !== undefined))])
+  return roleIds.map(id => roles.find(role => role.id === id))
+}

@@ -1,0 +1,91 @@
+import { noWorkerBus, type WorkerBus } from '../../worker-bus.ts'
+
+/**
+ * Progress that open dashboards show, too frequent for the change log: it is not stored, and lost when a node cannot be
+ * reached. Readers therefore also poll, at a long interval.
+ */
+export type EphemeralTopic =
+  /** Work on a cohort's members has advanced, or has ended. */
+  | 'cohort_progress'
+  | 'cohort_count'
+  /** A plugin configuration has new log entries, or other jobs. */
+  | 'plugin_log'
+  | 'plugin_job'
+
+export interface EphemeralChange {
+  readonly topic: EphemeralTopic
+  readonly organizationId: string
+  readonly projectId: number
+  readonly entityId: string
+}
+
+export type EphemeralListener = (changes: readonly EphemeralChange[]) => void
+
+export interface EphemeralChanges {
+  /** To be called after the commit. Reaches every node, at most once a second for the same change. */
+  publish(change: EphemeralChange): void
+  /** Returns the unsubscribe function. */
+  subscribe(listener: EphemeralListener): () => void
+  /** A message of another node. */
+  receive(message: string): void
+  close(): void
+}
+
+interface Options {
+  readonly bus?: WorkerBus
+  /** Sends to all nodes; false when there is no connection to them. */
+  readonly send?: (message: string) => boolean
+  readonly intervalMilliseconds?: number
+}
+
+/** The first change is sent at once, further ones together after this time. */
+const usualIntervalMilliseconds = 1000
+const changesWaitingMax = 1000
+/** A notification of PostgreSQL has at most 8,000 bytes; a change has less than 150. */
+const changesPerMessageMax = 50
+const busTopic = 'ephemeral_changes'
+
+export function createEphemeralChanges({
+  bus = noWorkerBus,
+  send = () => false,
+  intervalMilliseconds = usualIntervalMilliseconds,
+}: Options): EphemeralChanges {
+  const listeners = new Set<EphemeralListener>()
+  const waiting = new Map<string, EphemeralChange>()
+  let timer: NodeJS.Timeout | undefined
+
+  function deliver(changes: readonly EphemeralChange[]): void {
+    for (const listener of listeners) listener(changes)
+  }
+
+  function flush(): void {
+    timer = undefined
+    if (waiting.size === 0) return
+    const changes = [...waiting.values()]
+    waiting.clear()
+    timer = setTimeout(flush, intervalMilliseconds)
+    timer.unref()
+    deliver(changes)
+    for (let start = 0; start < changes.length; start += changesPerMessageMax) {
+      const part = changes.slice(start, start + changesPerMessageMax)
+      // Sibling workers receive what is sent to all nodes.
+      if (!send(JSON.stringify(part))) bus.publish(busTopic, part)
+    }
+  }
+
+  bus.subscribe(busTopic, changes => deliver(changes as readonly EphemeralChange[]))
+
+  return {
+    publish(change) {
+      if (waiting.size >= changesWaitingMax) return
+      waiting.set(`${change.topic} ${change.projectId} ${change.entityId}`, change)
+      if (!timer) flush()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    receive: message => deliver(JSON.parse(message)),
+    close: () => clearTimeout(timer),
+  }
+}

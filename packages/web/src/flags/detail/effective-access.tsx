@@ -1,0 +1,77 @@
+import { type EffectiveAccess as Access, routes } from '@halyard/contract'
+import { Badge, Stack, Text, Title } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Messages } from '../../i18n/en.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { Pagination } from '../../ui/data/pagination.tsx'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import type { TabProps } from '../flag-tabs.ts'
+
+const pageSize = 50
+
+/** What each member can do with the flag, and why. The server decides it by the rules that requests pass. */
+export function EffectiveAccess({ flag, project }: TabProps) {
+  const t = useMessages()
+  const call = useCall()
+  const [offset, setOffset] = useState(0)
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const members = useQuery({
+    queryKey: ['effective-access', params.project_id, params.id, offset],
+    queryFn: ({ signal }) => {
+      const query = { limit: String(pageSize), offset: String(offset) }
+      return call(routes.roleAccess.listEffective, { params, query, signal })
+    },
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <section>
+      <Title order={2} mb="xs">
+        {t.access.effective}
+      </Title>
+      <Stack>
+        <Text size="sm" c="dimmed">
+          {t.access.effectiveIntro}
+        </Text>
+        <Loaded query={members}>
+          {({ results, count }) => (
+            <>
+              <DataTable
+                label={t.access.effective}
+                head={[t.access.member, t.access.level, t.access.because]}
+                rows={results.map(access => ({
+                  key: access.user.uuid,
+                  cells: [
+                    <MemberName key="member" user={access.user} />,
+                    <Badge key="level" variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
+                      {t.access.levels[access.access_level]}
+                    </Badge>,
+                    sourceOf(t, access),
+                  ],
+                }))}
+              />
+              <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+            </>
+          )}
+        </Loaded>
+      </Stack>
+    </section>
+  )
+}
+
+const MemberName = ({ user }: { user: Access['user'] }) => (
+  <>
+    {user.first_name}{' '}
+    <Text span size="sm" c="dimmed">
+      {user.email}
+    </Text>
+  </>
+)
+
+function sourceOf(t: Messages, { source, role }: Access): string {
+  if (source === 'role') return t.access.byRole(role?.name ?? '')
+  if (source === 'role_access') return t.access.byRoleAccess(role?.name ?? '')
+  return t.access.sources[source]
+}
