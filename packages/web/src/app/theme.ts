@@ -23,7 +23,7 @@ export const theme = createTheme({
     red: ['#fff5f5', '#ffe3e3', '#ffc9c9', '#ffa8a8', '#ff8787', '#ff6b6b', '#fa5252', '#c92a2a', '#c92a2a', '#a51111'],
   },
   fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  fontFamilyMonospace: '"IBM Plex Mono", ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'md',
   respectReducedMotion: true,
   cursorType: 'pointer',
