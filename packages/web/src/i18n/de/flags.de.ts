@@ -82,7 +82,6 @@ export const flags: FlagsMessages = {
     turnOn: count => `${flagCount(count)} einschalten?`,
     turnOff: count => `${flagCount(count)} ausschalten?`,
     restore: count => `${flagCount(count)} wiederherstellen?`,
-    moreCopies: count => (count === 1 ? 'und 1 weitere Kopie' : `und ${count} weitere Kopien`),
     before: 'Vorher',
     after: 'Nachher',
     more: count => `und ${flagCount(count)} mehr`,
@@ -196,8 +195,14 @@ export const flags: FlagsMessages = {
     startOff: 'Kopien ausschalten',
     copy: count => (count < 2 ? 'Flag kopieren' : `In ${count} Projekte kopieren`),
     copied: count => (count === 1 ? 'In 1 Projekt kopiert' : `In ${count} Projekte kopiert`),
-    undone: count =>
-      count === 1 ? 'Kopie in 1 Projekt rückgängig gemacht' : `Kopien in ${count} Projekten rückgängig gemacht`,
+    undone: (count, staying) => {
+      const done =
+        count === 1 ? 'Kopie in 1 Projekt rückgängig gemacht' : `Kopien in ${count} Projekten rückgängig gemacht`
+      if (staying === 0) return done
+      return staying === 1
+        ? `${done}. 1 mitkopierte Kohorte bleibt, weil sie inzwischen verwendet oder geändert wurde.`
+        : `${done}. ${staying} mitkopierte Kohorten bleiben, weil sie inzwischen verwendet oder geändert wurden.`
+    },
     impactUnknown: 'Die Auswirkung ist noch nicht bekannt: Dem Projekt fehlen Kohorten dieses Flags.',
   },
 }
