@@ -48,6 +48,22 @@ describe('a flag', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('fills the place of its impact in a project without people', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Empty' })
+    const { body: flag } = await scenario.post(`/api/projects/${project.id}/feature_flags/`, { key: 'lonely' })
+    const page = await visit.signedIn(`/project/${project.id}/flags/${flag.id}`)
+    const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Impact' }) })
+    const text = await card.getByText('No people yet').boundingBox()
+    const link = await card.getByRole('link', { name: 'SDK setup' }).boundingBox()
+    const box = (await card.getByRole('status').boundingBox())!
+    // In the middle, with as much space above as below.
+    expect(Math.abs((text!.y + link!.y + link!.height) / 2 - (box.y + box.height / 2))).toBeLessThan(30)
+    await expectSound(page)
+    await card.getByRole('link', { name: 'SDK setup' }).click()
+    await page.getByRole('heading', { name: 'SDK setup', level: 1 }).waitFor()
+  })
+
   it('falls through to the next condition outside a rollout, and says so', async () => {
     const { scenario } = visit
     const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {

@@ -286,6 +286,23 @@ describe('the flag list', { timeout: 120_000 }, () => {
     expect(await copiesOf()).toMatchObject([{ key: 'dark-mode', name: 'Older', active: true }])
   })
 
+  it('shows the whole name of who created a flag', async () => {
+    const { scenario } = visit
+    const author = await scenario.join('wilhelmina-charlotte-von-hohenfels')
+    await author.post(`${scenario.project}/feature_flags/`, { key: 'long-author' })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?search=long-author`)
+    const cell = page.getByRole('row', { name: /long-author/ }).locator('[data-column=owner]')
+    expect(await cell.textContent()).toContain('wilhelmina-charlotte-von-hohenfels')
+    expect(await cell.getAttribute('title')).toBe(await cell.textContent())
+    // As text: it runs in the browser, whose types are not known here.
+    const cut = `[...document.querySelectorAll('[data-column=owner], [data-column=owner] *')].filter(
+      ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => scrollWidth > clientWidth || scrollHeight > clientHeight,
+    ).length`
+    expect(await page.evaluate(cut)).toBe(0)
+    const { id } = await flagNamed('long-author')
+    await scenario.patch(`${scenario.project}/feature_flags/${id}/`, { deleted: true })
+  })
+
   it('pages through the review of many copies, and undo removes what came along unless it is used by then', async () => {
     const { scenario } = visit
     const { body: cohort } = await scenario.post(`${scenario.project}/cohorts/`, { name: 'Testers', is_static: true })

@@ -30,7 +30,7 @@ export const flags: FlagsMessages = {
     typeVariants: 'Multivariat',
     tag: 'Tag',
     owner: 'Erstellt von',
-    anyOwner: 'Von: Allen',
+    anyOwner: 'Von allen',
     sort: 'Sortierung',
     sortNewest: 'Neueste',
     sortOldest: 'Älteste',
@@ -84,7 +84,7 @@ export const flags: FlagsMessages = {
     restore: count => `${flagCount(count)} wiederherstellen?`,
     before: 'Vorher',
     after: 'Nachher',
-    more: count => `und ${flagCount(count)} mehr`,
+    more: count => (count === 1 ? 'und 1 weiteres Flag' : `und ${grouped(count)} weitere Flags`),
     noOne: 'Niemand',
     copy: 'In Projekte kopieren',
     copyIntro: count =>
