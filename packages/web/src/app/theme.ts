@@ -50,6 +50,8 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
+    // The next value is typed beside the last one where there is space, not on a line of its own.
+    TagsInput: { styles: { inputField: { minWidth: '3rem' } } },
     // Those whose contrast is corrected below.
     Avatar: { defaultProps: { allowedInitialsColors: [...textColors] } },
     // A long badge wraps instead of being truncated. In a table it keeps its line, and its column is wide enough.
