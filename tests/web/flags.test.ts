@@ -286,11 +286,31 @@ describe('the flag list', { timeout: 120_000 }, () => {
     expect(await copiesOf()).toMatchObject([{ key: 'dark-mode', name: 'Older', active: true }])
   })
 
+  it('pages through the review of many flags, with the impact of each', async () => {
+    const { scenario } = visit
+    const flags = `${scenario.project}/feature_flags`
+    const ids: number[] = []
+    for (let number = 1; number <= 11; number += 1) {
+      ids.push((await scenario.post(`${flags}/`, { key: `paged-${number}` })).body.id)
+    }
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=paged`)
+    await page.getByText('11 of 14 flags').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all listed flags' }).check()
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    const review = page.getByRole('dialog', { name: 'Turn off 11 flags?' })
+    await review.getByText('1–10 of 11').waitFor()
+    await review.getByRole('button', { name: 'Next' }).click()
+    await review.getByRole('row', { name: /paged-\d+ On for all people Off for everyone No one/ }).waitFor()
+    await expectSound(page)
+    await page.keyboard.press('Escape')
+    for (const id of ids) await scenario.patch(`${flags}/${id}/`, { deleted: true })
+  })
+
   it('shows the whole name of who created a flag', async () => {
     const { scenario } = visit
     const author = await scenario.join('wilhelmina-charlotte-von-hohenfels')
     await author.post(`${scenario.project}/feature_flags/`, { key: 'long-author' })
-    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?search=long-author`)
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=long-author`)
     const cell = page.getByRole('row', { name: /long-author/ }).locator('[data-column=owner]')
     expect(await cell.textContent()).toContain('wilhelmina-charlotte-von-hohenfels')
     expect(await cell.getAttribute('title')).toBe(await cell.textContent())
@@ -331,7 +351,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     })
     await scenario.put(schemaOf(first, replaced.id), { schema: { type: 'string' } })
 
-    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?search=with-cohorts`)
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=with-cohorts`)
     await page.getByRole('checkbox', { name: 'Select with-cohorts' }).check()
     await page.getByRole('button', { name: 'Copy to projects' }).click()
     for (const { name } of targets) await page.getByRole('checkbox', { name, exact: true }).check()

@@ -1,12 +1,14 @@
 import { type BlastRadius, type FlagSummary, type Project, routes } from '@halyard/contract'
 import { Box, Button, Group, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
+import { Pagination } from '../../ui/data/pagination.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { draftOf, draftToWire } from '../editor/draft.ts'
 import { describeState } from '../flag-summary.ts'
@@ -21,9 +23,8 @@ interface Props {
   onClose: () => void
 }
 
-/** Each impact is a request, so only the first flags get one. */
-const impactsMax = 10
-const listedMax = 50
+/** Each impact is two requests. */
+const pageSize = 10
 /** Two lines, so that the rows keep their height when it arrives. */
 const impactHeight = '3rem'
 
@@ -32,7 +33,9 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
   const t = useMessages()
   const { percent, count } = useFormats()
   const changing = flags.filter(flag => change === 'restore' || flag.active !== (change === 'on'))
-  const impacts = useImpacts(project, changing.slice(0, impactsMax), change)
+  const [offset, setOffset] = useState(0)
+  const listed = changing.slice(offset, offset + pageSize)
+  const impacts = useImpacts(project, listed, change)
   const isLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
   const wording = { t, percent, groupTypes: project.group_types }
   const titles = { on: t.bulk.turnOn, off: t.bulk.turnOff, restore: t.bulk.restore }
@@ -47,24 +50,20 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
           <DataTable
             label={title}
             head={[t.flags.columnFlag, t.bulk.before, t.bulk.after, t.impact.title]}
-            rows={changing.slice(0, listedMax).map((flag, index) => ({
+            rows={listed.map((flag, index) => ({
               key: flag.id,
               cells: [
                 flag.key,
                 describeState(flag, wording).text,
                 describeState(changed(flag, change), wording).text,
-                <Box
-                  key="impact"
-                  mih={index < impactsMax ? impactHeight : undefined}
-                  style={{ display: 'flex', alignItems: 'center' }}
-                >
+                <Box key="impact" mih={impactHeight} style={{ display: 'flex', alignItems: 'center' }}>
                   {impactText(impacts[index], t, { count, percent })}
                 </Box>,
               ],
             }))}
           />
         )}
-        {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
+        <Pagination count={changing.length} offset={offset} pageSize={pageSize} onChange={setOffset} />
         {change !== 'off' && <ApprovalHint projectId={String(project.id)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

@@ -84,7 +84,6 @@ export const flags: FlagsMessages = {
     restore: count => `${flagCount(count)} wiederherstellen?`,
     before: 'Vorher',
     after: 'Nachher',
-    more: count => (count === 1 ? 'und 1 weiteres Flag' : `und ${grouped(count)} weitere Flags`),
     noOne: 'Niemand',
     copy: 'In Projekte kopieren',
     copyIntro: count =>

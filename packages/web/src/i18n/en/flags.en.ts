@@ -82,7 +82,6 @@ export const flags = {
     restore: (count: number) => `Restore ${flagCount(count)}?`,
     before: 'Before',
     after: 'After',
-    more: (count: number) => `and ${flagCount(count)} more`,
     noOne: 'No one',
     copy: 'Copy to projects',
     copyIntro: (count: number) =>
