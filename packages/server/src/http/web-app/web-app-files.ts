@@ -27,12 +27,16 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
   const files = [...listStaticFiles(folder)].filter(([path]) => !path.endsWith('.html'))
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const index = read('index.html')
+  // Read for the first request, which most processes never get.
+  let known: PageFonts | undefined
   const fonts = (): PageFonts => {
+    if (known) return known
     const styles = [...index.matchAll(/href="\/(assets\/[^"]*\.css)"/g)].map(([, name]) => read(name!)).join('')
-    return {
+    known = {
       preload: /<link [^>]*as="font"[^>]*>/.exec(index)?.[0] ?? '',
       faces: (styles.match(/@font-face\s*\{[^}]*\}/g) ?? []).join(''),
     }
+    return known
   }
   return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files), fonts }
 }
