@@ -40,7 +40,16 @@ const chunkGroups = [
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), stableIds(), contractTable(), compileEarly(), preloadChunks(), swaggerLicense()],
+  plugins: [
+    react(),
+    stableIds(),
+    contractTable(),
+    compileEarly(),
+    preloadFont(),
+    preloadChunks(),
+    swaggerFonts(),
+    swaggerLicense(),
+  ],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -175,18 +184,25 @@ function preloadChunks(): Plugin {
           return [...own, ...imported.flatMap(each => linksOf(each, marks))]
         }
         const chunkWith = (module: string) => chunks.find(({ moduleIds }) => moduleIds.includes(at(module)))
-        const font = Object.keys(bundle).find(name => name.includes('inter-latin-wght'))
-        const href = `/${font}`
         return [
-          // Late, it would only be used from the next page on.
-          {
-            tag: 'link',
-            attrs: { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href },
-            injectTo: 'head',
-          },
           ...linksOf(chunkWith('src/app/start.tsx'), {}),
           ...linksOf(chunkWith('src/app/start-app.tsx'), { 'data-signed-in': true }),
         ]
+      },
+    },
+  }
+}
+
+/** A text font that is late would only be used from the next page on. */
+function preloadFont(): Plugin {
+  return {
+    name: 'preload-font',
+    transformIndexHtml: {
+      order: 'post',
+      handler(_html, { bundle = {} }) {
+        const href = `/${Object.keys(bundle).find(name => name.includes('inter-latin-wght'))}`
+        const attrs = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href }
+        return [{ tag: 'link', attrs, injectTo: 'head' }]
       },
     },
   }
@@ -209,6 +225,23 @@ function compileEarly(): Plugin {
         }
       },
     },
+  }
+}
+
+/** Swagger UI names the system's fonts in dozens of rules. */
+function swaggerFonts(): Plugin {
+  return {
+    name: 'swagger-fonts',
+    enforce: 'pre',
+    transform: (code, id) =>
+      id.endsWith('/swagger-ui.css')
+        ? code
+            .replaceAll('font-family:sans-serif', 'font-family:"Inter Variable",sans-serif')
+            .replaceAll(
+              /font-family:(Consolas,monaco,)?monospace(,monospace)?/g,
+              'font-family:"IBM Plex Mono",monospace',
+            )
+        : null,
   }
 }
 

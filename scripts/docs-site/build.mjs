@@ -1,7 +1,7 @@
 // Builds the docs site from docs/**/*.md into the server's dist folder. Assumes that everything is installed.
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { compressFiles } from '../compress-files.mjs'
@@ -63,12 +63,21 @@ async function writeAssets(out, sections) {
       target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
       ...options,
     })
-    return outputFiles[0].contents
+    return outputFiles
   }
+  const bundled = async (name, options) => (await bundle(name, options))[0].contents
+  const styleAndFonts = await bundle('site.css', {
+    loader: { '.woff2': 'file' },
+    outdir: out,
+    assetNames: '[name]-[hash]',
+    publicPath: '/docs/assets',
+  })
+  const fonts = styleAndFonts.filter(({ path }) => extname(path) === '.woff2')
+  for (const { path, contents } of fonts) writeFileSync(join(out, 'assets', basename(path)), contents)
   const files = {
-    theme: ['theme.js', await bundle('theme.js', { format: 'iife' })],
-    site: ['site.js', await bundle('site.js', { format: 'esm' })],
-    style: ['site.css', await bundle('site.css', {})],
+    theme: ['theme.js', await bundled('theme.js', { format: 'iife' })],
+    site: ['site.js', await bundled('site.js', { format: 'esm' })],
+    style: ['site.css', styleAndFonts.find(({ path }) => extname(path) === '.css').contents],
     search: ['search.json', Buffer.from(JSON.stringify(sections))],
   }
   const addresses = Object.entries(files).map(([key, [name, bytes]]) => {
@@ -77,7 +86,8 @@ async function writeAssets(out, sections) {
     writeFileSync(join(out, 'assets', file), bytes)
     return [key, `/docs/assets/${file}`]
   })
-  return Object.fromEntries(addresses)
+  const textFont = basename(fonts.find(({ path }) => path.includes('inter-latin-wght')).path)
+  return { ...Object.fromEntries(addresses), textFont: `/docs/assets/${textFont}` }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildDocs()

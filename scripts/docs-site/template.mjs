@@ -15,6 +15,7 @@ export function pageHtml({ page, pages, assets, version }) {
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/favicon.svg">
 <script src="${assets.theme}"></script>
+<link rel="preload" as="font" type="font/woff2" crossorigin href="${assets.textFont}">
 <link rel="stylesheet" href="${assets.style}">
 <script type="module" src="${assets.site}"></script>
 </head>

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
-let paths: Record<'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'organization', string>
+let paths: Record<
+  'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'sharedPlugin' | 'organization' | 'environments',
+  string
+>
 let requests: { rejectable: string; own: string }
 
 /** Fails with the response when something that a dialog needs could not be created. */
@@ -46,9 +49,12 @@ beforeAll(async () => {
   )
   await created(scenario.post(`${api}/secret_keys/`, { label: 'backend' }))
   await created(scenario.post(`${api}/webhooks/`, { name: 'Releases', url: 'https://hooks.example.com/x' }))
-  await created(
-    scenario.post(`${organization}/environment_sets/`, { name: 'Shop' }) as ReturnType<typeof scenario.post>,
-  )
+  const { body: environmentSet } = await scenario.post(`${organization}/environment_sets/`, { name: 'Shop' })
+  // A promoted flag cannot be promoted a second time: one for each device.
+  for (const key of ['for-desktop', 'for-phone']) {
+    await created(scenario.post(`/api/projects/${environmentSet.environments[0].project}/feature_flags/`, { key }))
+  }
+  const sharedPlugin = await newReleaseOfSharedPlugin()
   const gated = (await scenario.post('/api/projects/', { name: 'Gated' })).body.id
   const gatedApi = `/api/projects/${gated}`
   const gatedFlag = await created(scenario.post(`${gatedApi}/feature_flags/`, { key: 'pay-later', active: false }))
@@ -74,10 +80,30 @@ beforeAll(async () => {
     person: `${project}/persons/${person.uuid}`,
     cohort: `${project}/cohorts/${cohortId}`,
     plugin: `/organization/${organization.split('/').at(-1)}/plugins/${pluginId}`,
+    sharedPlugin,
     organization: organization.replace('/api/organizations', '/organization'),
+    environments: `/organization/${organization.split('/').at(-1)}/environments/${environmentSet.id}`,
   }
 }, 120_000)
 afterAll(() => visit.close())
+
+/** Shares a plugin with another organization, which has not accepted its last release. Returns its page there. */
+async function newReleaseOfSharedPlugin(): Promise<string> {
+  const { scenario } = visit
+  const api = `${scenario.organization}/plugins`
+  const id = await created(scenario.post(`${api}/`, { name: 'Tagger' }))
+  const release = (code: string) =>
+    scenario.patch(`${api}/${id}/update_source/`, {
+      'plugin.json': JSON.stringify({ name: 'Tagger' }),
+      'index.ts': `export const processEvent = ${code}\n`,
+    })
+  await release('event => event')
+  await scenario.patch(`${api}/${id}/`, { is_global: true })
+  const tenant = await scenario.stranger('tenant')
+  await created(tenant.post(`${tenant.project}/plugin_configs/`, { plugin: id, enabled: true }))
+  await release('() => null')
+  return `${tenant.organization.replace('/api/organizations', '/organization')}/plugins/${id}`
+}
 
 interface Opened {
   readonly path: string
@@ -138,7 +164,7 @@ describe.each([
   it('every dialog is accessible', async () => {
     const page = await visit.signedIn('/', options)
     const { press, choose, inNavigation } = opening(page)
-    const { project, flag, person, cohort, plugin, organization } = paths
+    const { project, flag, person, cohort, plugin, organization, environments } = paths
     const flags = `${project}/flags`
     const select = () => page.getByRole('checkbox', { name: 'Select search-v2' }).check()
     const inMenuOf = async (name: string, item: string) => {
@@ -156,6 +182,12 @@ describe.each([
     const ofWebhook = async (name: string) => {
       await press(/^Releases/)
       await press(name)
+    }
+    const promoted = isPhone ? 'for-phone' : 'for-desktop'
+    const reviewPromotion = async () => {
+      await page.getByRole('checkbox', { name: `Select ${promoted}` }).check()
+      await press('Promote 1 flag')
+      await page.getByRole('dialog').getByText('Will be created').waitFor()
     }
     await checkOpened(page, 'dialog', {
       'new project': { path: flags, open: () => inNavigationMenu(/Switch project/, 'New project') },
@@ -190,6 +222,15 @@ describe.each([
       'end a freeze': { path: `${organization}/freezes`, open: () => press(/: Sale$/) },
       'edit environments': { path: `${organization}/environments`, open: () => press(/^Edit ?: Shop/) },
       'delete environments': { path: `${organization}/environments`, open: () => press(/^Delete ?: Shop/) },
+      'review a promotion': { path: environments, open: () => reviewPromotion() },
+      'result of a promotion': {
+        path: environments,
+        open: async () => {
+          await reviewPromotion()
+          await page.getByRole('dialog').getByRole('button', { name: 'Promote', exact: true }).click()
+          await page.getByRole('link', { name: `Open ${promoted}` }).waitFor()
+        },
+      },
       'new plugin': { path: `${organization}/plugins`, open: () => press('New plugin') },
       'add a file': { path: `${plugin}?tab=source`, open: () => press('Add file') },
       'rename a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Rename') },
@@ -207,5 +248,13 @@ describe.each([
         },
       },
     })
+  })
+
+  it('the dialog that accepts a release of a shared plugin is accessible', async () => {
+    const page = await visit.open(options)
+    const { press } = opening(page)
+    const path = paths.sharedPlugin
+    await visit.signIn(page, path, { email: 'tenant@elsewhere.example', password: 'correct horse battery' })
+    await checkOpened(page, 'dialog', { 'accept a release': { path, open: () => press('Review and accept') } })
   })
 })

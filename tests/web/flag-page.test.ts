@@ -48,6 +48,22 @@ describe('a flag', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('fills the place of its impact in a project without people', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Empty' })
+    const { body: flag } = await scenario.post(`/api/projects/${project.id}/feature_flags/`, { key: 'lonely' })
+    const page = await visit.signedIn(`/project/${project.id}/flags/${flag.id}`)
+    const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Impact' }) })
+    const text = await card.getByText('No people yet').boundingBox()
+    const link = await card.getByRole('link', { name: 'SDK setup' }).boundingBox()
+    const box = (await card.getByRole('status').boundingBox())!
+    // In the middle, with as much space above as below.
+    expect(Math.abs((text!.y + link!.y + link!.height) / 2 - (box.y + box.height / 2))).toBeLessThan(30)
+    await expectSound(page)
+    await card.getByRole('link', { name: 'SDK setup' }).click()
+    await page.getByRole('heading', { name: 'SDK setup', level: 1 }).waitFor()
+  })
+
   it('falls through to the next condition outside a rollout, and says so', async () => {
     const { scenario } = visit
     const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
@@ -168,12 +184,44 @@ describe('a project', { timeout: 120_000 }, () => {
   })
 
   it('evaluates flags for many people in the playground', async () => {
+    const { scenario } = visit
     const page = await visit.signedIn(inProject('/playground'))
     await page.getByRole('textbox', { name: 'People' }).fill('distinct_id,plan\nada,\nbob,pro')
     await page.getByRole('button', { name: 'Evaluate' }).click()
     const results = page.getByRole('table', { name: 'Results' })
     await results.getByRole('row', { name: /bob/ }).getByText('fast').waitFor()
     await expectSound(page)
+
+    // Pasted properties win over stored ones, and what-if properties are for everyone.
+    await page
+      .getByRole('textbox', { name: 'People' })
+      .fill('[{"distinct_id": "=cy", "properties": {"plan": "free"}}, "dee"]')
+    await page.getByRole('textbox', { name: 'What-if properties' }).fill('plan = pro')
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'beside' })
+    await page.getByRole('textbox', { name: 'Flags' }).fill('beside')
+    await page.getByRole('combobox', { name: 'Compare with a draft of' }).fill('search')
+    await page.getByRole('option', { name: 'search-v2' }).click()
+    await page.getByRole('textbox', { name: 'Draft filters (JSON)' }).fill('{"groups": []}')
+    await page.getByRole('button', { name: 'Evaluate' }).click()
+    await page.getByText(/^The draft changes the value for \d of 2 people\.$/).waitFor()
+    await results.getByRole('columnheader', { name: 'Draft of search-v2' }).waitFor()
+    await results.getByRole('row', { name: /dee/ }).getByText('changed').waitFor()
+    await expectSound(page)
+    const exported = async (name: string) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
+      return readFileSync(await download.path(), 'utf8')
+    }
+    const [header, first, second] = (await exported('Export CSV')).split('\r\n')
+    expect(header).toBe('distinct_id,beside,search-v2,draft')
+    // A spreadsheet must not read an id as a formula.
+    expect(first).toMatch(/^'=cy,true,(fast|false),false$/)
+    expect(second).toBe('dee,true,fast,false')
+    const json = JSON.parse(await exported('Export JSON'))
+    expect(json[1]).toMatchObject({
+      distinct_id: 'dee',
+      values: { 'search-v2': { value: 'fast' } },
+      draft: { value: false },
+    })
   })
 
   it('filters its activity, and the filters are in the URL', async () => {

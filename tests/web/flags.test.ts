@@ -311,6 +311,100 @@ describe('the flag list', { timeout: 120_000 }, () => {
     expect(await copiesOf()).toMatchObject([{ key: 'dark-mode', name: 'Older', active: true }])
   })
 
+  it('pages through the review of many flags, with the impact of each', async () => {
+    const { scenario } = visit
+    const flags = `${scenario.project}/feature_flags`
+    const ids: number[] = []
+    for (let number = 1; number <= 11; number += 1) {
+      ids.push((await scenario.post(`${flags}/`, { key: `paged-${number}` })).body.id)
+    }
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=paged`)
+    await page.getByText('11 of 14 flags').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all listed flags' }).check()
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    const review = page.getByRole('dialog', { name: 'Turn off 11 flags?' })
+    await review.getByText('1–10 of 11').waitFor()
+    await review.getByRole('button', { name: 'Next' }).click()
+    await review.getByRole('row', { name: /paged-\d+ On for all people Off for everyone No one/ }).waitFor()
+    await expectSound(page)
+    await page.keyboard.press('Escape')
+    for (const id of ids) await scenario.patch(`${flags}/${id}/`, { deleted: true })
+  })
+
+  it('shows the whole name of who created a flag', async () => {
+    const { scenario } = visit
+    const author = await scenario.join('wilhelmina-charlotte-von-hohenfels')
+    await author.post(`${scenario.project}/feature_flags/`, { key: 'long-author' })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=long-author`)
+    const cell = page.getByRole('row', { name: /long-author/ }).locator('[data-column=owner]')
+    expect(await cell.textContent()).toContain('wilhelmina-charlotte-von-hohenfels')
+    expect(await cell.getAttribute('title')).toBe(await cell.textContent())
+    // As text: it runs in the browser, whose types are not known here.
+    const cut = `[...document.querySelectorAll('[data-column=owner], [data-column=owner] *')].filter(
+      ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) => scrollWidth > clientWidth || scrollHeight > clientHeight,
+    ).length`
+    expect(await page.evaluate(cut)).toBe(0)
+    const { id } = await flagNamed('long-author')
+    await scenario.patch(`${scenario.project}/feature_flags/${id}/`, { deleted: true })
+  })
+
+  it('pages through the review of many copies, and undo removes what came along unless it is used by then', async () => {
+    const { scenario } = visit
+    const { body: cohort } = await scenario.post(`${scenario.project}/cohorts/`, { name: 'Testers', is_static: true })
+    const { body: shared } = await scenario.post(`${scenario.project}/cohorts/`, { name: 'Staff', is_static: true })
+    const usesOf = (...ids: number[]) => ({
+      filters: {
+        groups: ids.map(value => ({ properties: [{ key: 'id', type: 'cohort', value }], rollout_percentage: 100 })),
+        payloads: { true: '5' },
+      },
+    })
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'with-cohorts',
+      ...usesOf(cohort.id, shared.id),
+    })
+    const schemaOf = (project: string, id: number) => `${project}/feature_flags/${id}/payload_schema/`
+    await scenario.put(schemaOf(scenario.project, flag.id), { schema: { type: 'number' } })
+    const targets: { id: number; name: string }[] = []
+    for (let number = 1; number <= 21; number += 1) {
+      const { body } = await scenario.post('/api/projects/', { name: `Target ${number}` })
+      targets.push(body)
+    }
+    const first = `/api/projects/${targets[0]!.id}`
+    const { body: replaced } = await scenario.post(`${first}/feature_flags/`, {
+      key: 'with-cohorts',
+      filters: { groups: [{ properties: [], rollout_percentage: 5 }], payloads: { true: '"five"' } },
+    })
+    await scenario.put(schemaOf(first, replaced.id), { schema: { type: 'string' } })
+
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=with-cohorts`)
+    await page.getByRole('checkbox', { name: 'Select with-cohorts' }).check()
+    await page.getByRole('button', { name: 'Copy to projects' }).click()
+    for (const { name } of targets) await page.getByRole('checkbox', { name, exact: true }).check()
+    await page.getByRole('dialog').getByRole('button', { name: 'Review and copy' }).click()
+    const review = page.getByRole('dialog', { name: 'Copy to projects' })
+    await review.getByRole('status').getByText('1–20 of 21').waitFor()
+    await review.getByRole('button', { name: 'Next' }).click()
+    await review.getByRole('row', { name: /Target 21 Missing/ }).waitFor()
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Copy 1 flag' }).click()
+    await page.getByText('1 flag copied to 21 projects').waitFor()
+    const cohortsIn = async (project: string) =>
+      (await scenario.get(`${project}/cohorts/`)).body.results.map(({ name }: { name: string }) => name).sort()
+    expect(await cohortsIn(first)).toEqual(['Staff', 'Testers'])
+
+    // Someone starts to use one of the new cohorts.
+    const { body: copies } = await scenario.get(`${first}/cohorts/`)
+    const staff = copies.results.find(({ name }: { name: string }) => name === 'Staff')
+    await scenario.post(`${first}/feature_flags/`, { key: 'for-staff', ...usesOf(staff.id) })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Copies in 21 projects undone. 1 copied cohort stays').waitFor()
+    expect(await cohortsIn(first)).toEqual(['Staff'])
+    expect(await cohortsIn(`/api/projects/${targets[20]!.id}`)).toEqual([])
+    const { body: restored } = await scenario.get(`${first}/feature_flags/${replaced.id}/`)
+    expect(restored.filters).toEqual(replaced.filters)
+    expect((await scenario.get(schemaOf(first, replaced.id))).body.schema).toEqual({ type: 'string' })
+  })
+
   it('marks a flag with a scheduled change', async () => {
     const { scenario } = visit
     const { id } = await flagNamed('dark-mode')

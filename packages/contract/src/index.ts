@@ -142,7 +142,7 @@ export type { ScheduledChange } from './flags/scheduled-changes.ts'
 export { codeRepositoriesMax, edgeProjectsMax, shadowDaysMax } from './limits.ts'
 export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
-export { copyTargetsMax } from './organizations/organization-flags.ts'
+export { type CopiedFlag, copyTargetsMax, type FlagCopies } from './organizations/organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
 export {
   type Project,

@@ -66,7 +66,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   serveDocsSite(app)
   const changeStreams = createChangeStreams(changes, deps.ephemeral)
   servePage(app, page, changeStreams.position)
-  serveSetup(app, firstCredentials, now)
+  serveSetup(app, firstCredentials, page?.fonts, now)
 
   const api = {
     ...deps,

@@ -3,6 +3,7 @@ import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
 import { Instant, Nullable, shapeKeyword } from '../schema.ts'
+import { PayloadSchemaInput } from '../typed-flags/payload-schemas.ts'
 import { ActivityChange } from './activity.ts'
 import { Flag, FlagParams } from './flags.ts'
 
@@ -77,6 +78,13 @@ export const flagVersionRoutes = {
     params: FlagParams,
     body: Type.Object({
       version: Type.Integer({ minimum: 1, description: 'Number of the version to restore.', examples: [1] }),
+      payload_schema: Type.Optional(
+        Nullable(
+          PayloadSchemaInput(
+            'The payload schema to set with it, which versions do not store; null removes it. Unchanged when absent.',
+          ),
+        ),
+      ),
     }),
     mayConflict: true,
     responses: { 200: Flag },

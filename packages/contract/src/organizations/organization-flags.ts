@@ -1,10 +1,30 @@
 import Type from 'typebox'
-import { flagKeyCharactersMax } from '../flags/flags.ts'
+import { type Flag, flagKeyCharactersMax } from '../flags/flags.ts'
 import { inOrganization, route } from '../route.ts'
 import { OrganizationParams } from '../schema.ts'
 
 /** Maximum number of target projects per request. */
 export const copyTargetsMax = 50
+
+/** What copying a flag did in one project: enough to undo it. */
+export interface CopiedFlag {
+  readonly project_id: number
+  readonly flag_id: number
+  readonly version: number
+  /** The version that the copy replaced; null when the flag was created. */
+  readonly replaced_version: number | null
+  /** The payload schema that the copy replaced, null when there was none; absent when the copy did not change it. */
+  readonly replaced_payload_schema?: Readonly<Record<string, unknown>> | null
+  /** The cohorts that were created for the copy, each after those it needs. */
+  readonly created_cohort_ids: readonly number[]
+}
+
+/** The body of `copy` with `Prefer: return=representation`: PostHog's fields, and `copies` by project id. */
+export interface FlagCopies {
+  readonly success: readonly Flag[]
+  readonly failed: readonly unknown[]
+  readonly copies: readonly CopiedFlag[]
+}
 
 const tag = 'Flags of an organization'
 const flags = '/api/organizations/:parent_lookup_organization_id/feature_flags' as const
@@ -34,7 +54,7 @@ export const organizationFlagRoutes = {
     operationId: 'copyFeatureFlag',
     summary: `Copy a flag and the cohorts it uses to other projects, all or nothing. ${prefer}`,
     description:
-      'Copies the flag with the cohorts and flags it depends on. An existing flag with the same key in a target project is overwritten. Either every target project is changed or none.',
+      'Copies the flag with the cohorts and flags it depends on. An existing flag with the same key in a target project is overwritten. Either every target project is changed or none. With `Prefer: return=representation` the body has the flags as `success` and, per target project, as `copies`: `project_id`, `flag_id`, `version`, `replaced_version` (null for a new flag), `replaced_payload_schema` (absent when unchanged) and `created_cohort_ids`.',
     access: inOrganization('feature_flag:write'),
     params: OrganizationParams,
     body: Type.Object({

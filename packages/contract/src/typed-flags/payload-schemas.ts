@@ -8,6 +8,8 @@ export const payloadSchemaBytesMax = 64 * kibibyte
 
 const example = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] }
 
+export const PayloadSchemaInput = (description: string) => FreeObjectInput(payloadSchemaBytesMax, description, example)
+
 export const PayloadSchema = Type.Object(
   {
     flag_id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
@@ -58,7 +60,7 @@ export const payloadSchemaRoutes = {
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: Type.Object({
-      schema: FreeObjectInput(payloadSchemaBytesMax, 'A JSON Schema, at most 64 KiB.', example),
+      schema: PayloadSchemaInput('A JSON Schema, at most 64 KiB.'),
     }),
     responses: { 200: PayloadSchema },
   }),

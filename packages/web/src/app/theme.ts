@@ -23,7 +23,7 @@ export const theme = createTheme({
     red: ['#fff5f5', '#ffe3e3', '#ffc9c9', '#ffa8a8', '#ff8787', '#ff6b6b', '#fa5252', '#c92a2a', '#c92a2a', '#a51111'],
   },
   fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  fontFamilyMonospace: '"IBM Plex Mono", ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'md',
   respectReducedMotion: true,
   cursorType: 'pointer',
@@ -50,6 +50,8 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
+    // The next value is typed beside the last one where there is space, not on a line of its own.
+    TagsInput: { styles: { inputField: { minWidth: '3rem' } } },
     // Those whose contrast is corrected below.
     Avatar: { defaultProps: { allowedInitialsColors: [...textColors] } },
     // A long badge wraps instead of being truncated. In a table it keeps its line, and its column is wide enough.

@@ -10,15 +10,18 @@ import { useCall } from '../services/services.ts'
 export interface Draft {
   /** Empty without a draft. */
   readonly flagId: string
+  readonly key: string
   /** Filters as JSON. */
   readonly text: string
 }
+
+export const noDraft: Draft = { flagId: '', key: '', text: '' }
 
 const suggestionsMax = '8'
 const waitMilliseconds = 200
 
 /** Undefined without a draft, or when it is no JSON object. */
-export function readDraft({ flagId, text }: Draft): Record<string, unknown> | undefined {
+export function readDraft({ flagId, text }: Pick<Draft, 'flagId' | 'text'>): Record<string, unknown> | undefined {
   if (flagId === '') return undefined
   try {
     const value: unknown = JSON.parse(text)
@@ -68,7 +71,7 @@ export function DraftFields({ projectId, draft, onChange }: Props) {
           onChange={setKey}
           onOptionSubmit={chosen => {
             const flag = flags.find(each => each.key === chosen)
-            if (flag) onChange({ flagId: String(flag.id), text: JSON.stringify(flag.filters, null, 2) })
+            if (flag) onChange({ flagId: String(flag.id), key: flag.key, text: JSON.stringify(flag.filters, null, 2) })
           }}
         />
         {draft.flagId !== '' && (
@@ -76,7 +79,7 @@ export function DraftFields({ projectId, draft, onChange }: Props) {
             variant="default"
             onClick={() => {
               setKey('')
-              onChange({ flagId: '', text: '' })
+              onChange(noDraft)
             }}
           >
             {t.playground.withoutDraft}

@@ -7,9 +7,10 @@ import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { downloadText, toCsv } from '../ui/data/csv.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
-import { type Draft, DraftFields, readDraft } from './draft-fields.tsx'
+import { DraftFields, noDraft, readDraft } from './draft-fields.tsx'
 import { parsePeople, parseProperties } from './parse-people.ts'
 
 /** Evaluates flags for many people at once. */
@@ -20,7 +21,7 @@ export function PlaygroundPage() {
   const [people, setPeople] = useState('')
   const [whatIf, setWhatIf] = useState('')
   const [keys, setKeys] = useState('')
-  const [draft, setDraft] = useState<Draft>({ flagId: '', text: '' })
+  const [draft, setDraft] = useState(noDraft)
   const parsed = parsePeople(people)
   const filters = readDraft(draft)
   const flagKeys = keys
@@ -28,17 +29,21 @@ export function PlaygroundPage() {
     .filter(key => key !== '')
     .slice(0, 200)
   const evaluate = useMutation({
-    mutationFn: () =>
-      call(routes.playground.evaluate, {
+    mutationFn: async () => {
+      const evaluated = await call(routes.playground.evaluate, {
         params: { project_id: projectId },
         body: {
           people: (parsed ?? []).map(person => ({ ...person })),
           person_properties: parseProperties(whatIf),
-          ...(flagKeys.length > 0 && { flag_keys: flagKeys }),
+          // A draft is compared with the flag itself.
+          ...(flagKeys.length > 0 && { flag_keys: [...new Set([...flagKeys, ...(filters ? [draft.key] : [])])] }),
           ...(filters && { draft: { flag_id: Number(draft.flagId), filters } }),
         },
-      }),
+      })
+      return { ...evaluated, draftKey: draft.key }
+    },
   })
+  const unknownFlag = fieldProblem(t, evaluate.error, 'flag_keys')
   const isTooMany = (parsed?.length ?? 0) > playgroundPeopleMax
   const isReady = parsed !== undefined && parsed.length > 0 && !isTooMany && (draft.flagId === '' || filters)
   return (
@@ -79,6 +84,7 @@ export function PlaygroundPage() {
             placeholder="new-checkout, search-v2"
             spellCheck={false}
             value={keys}
+            error={unknownFlag}
             onChange={event => setKeys(event.currentTarget.value)}
           />
         </SimpleGrid>
@@ -93,7 +99,7 @@ export function PlaygroundPage() {
             </Text>
           )}
         </Group>
-        <ProblemAlert error={evaluate.error} />
+        {!unknownFlag && <ProblemAlert error={evaluate.error} />}
         {evaluate.data && <Results {...evaluate.data} />}
       </Stack>
     </Page>
@@ -102,10 +108,17 @@ export function PlaygroundPage() {
 
 const textOf = ({ value }: PlaygroundValue): string => String(value)
 
-function Results({ flags, results }: { flags: readonly string[]; results: readonly PlaygroundRow[] }) {
+interface ResultsProps {
+  flags: readonly string[]
+  results: readonly PlaygroundRow[]
+  draftKey: string
+}
+
+function Results({ flags, results, draftKey }: ResultsProps) {
   const t = useMessages()
   const hasDraft = results.some(({ draft }) => draft !== null)
-  const head = [t.playground.person, ...flags, ...(hasDraft ? [t.playground.draft] : [])]
+  const differs = ({ draft, values }: PlaygroundRow) => draft !== null && draft.value !== values[draftKey]?.value
+  const head = [t.playground.person, ...flags, ...(hasDraft ? [t.playground.draftOf(draftKey)] : [])]
   const exported = [
     ['distinct_id', ...flags, ...(hasDraft ? ['draft'] : [])],
     ...results.map(({ distinct_id, values, draft }) => [
@@ -117,6 +130,11 @@ function Results({ flags, results }: { flags: readonly string[]; results: readon
   return (
     <Stack role="region" aria-label={t.playground.results}>
       <Group justify="flex-end" gap="xs">
+        {hasDraft && (
+          <Text size="sm" flex={1} miw={200}>
+            {t.playground.differing(results.filter(differs).length, results.length)}
+          </Text>
+        )}
         <Button variant="default" size="xs" onClick={() => downloadText('playground.csv', 'text/csv', toCsv(exported))}>
           {t.playground.exportCsv}
         </Button>
@@ -133,12 +151,12 @@ function Results({ flags, results }: { flags: readonly string[]; results: readon
         isMatrix
         label={t.playground.results}
         head={head}
-        rows={results.map(({ distinct_id, values, draft }, index) => ({
+        rows={results.map((row, index) => ({
           key: index,
           cells: [
-            distinct_id,
-            ...flags.map(key => <Value key={key} of={values[key]} />),
-            ...(hasDraft ? [<Value key="draft" of={draft ?? undefined} />] : []),
+            row.distinct_id,
+            ...flags.map(key => <Value key={key} of={row.values[key]} />),
+            ...(hasDraft ? [<Value key="draft" of={row.draft ?? undefined} isChanged={differs(row)} />] : []),
           ],
         }))}
       />
@@ -146,13 +164,20 @@ function Results({ flags, results }: { flags: readonly string[]; results: readon
   )
 }
 
-function Value({ of }: { of: PlaygroundValue | undefined }) {
+function Value({ of, isChanged = false }: { of: PlaygroundValue | undefined; isChanged?: boolean }) {
   const t = useMessages()
   if (!of) return null
   const label = of.value === true ? t.preview.on : of.value === false ? t.preview.off : of.value
   return (
-    <Badge color={of.value === false ? 'gray' : 'green'} variant="light" radius="sm" title={of.payload ?? of.reason}>
-      {label}
-    </Badge>
+    <Group gap={4} wrap="nowrap">
+      <Badge color={of.value === false ? 'gray' : 'green'} variant="light" radius="sm" title={of.payload ?? of.reason}>
+        {label}
+      </Badge>
+      {isChanged && (
+        <Badge color="yellow" variant="light" radius="sm">
+          {t.playground.changed}
+        </Badge>
+      )}
+    </Group>
   )
 }

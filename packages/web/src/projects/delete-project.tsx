@@ -37,7 +37,7 @@ export function DeleteProject({ project, onDelete }: Props) {
       <Text size="sm" c="dimmed" mb="xs">
         {t.project.removeIntro}
       </Text>
-      <Button variant="light" color="red" size="compact-sm" onClick={open}>
+      <Button variant="light" color="red" onClick={open}>
         {t.project.remove}
       </Button>
       <Dialog isOpen={isOpen} title={t.project.remove} onClose={close}>

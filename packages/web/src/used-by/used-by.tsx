@@ -1,6 +1,6 @@
 import { routes, type UsedBy as UsedByWire } from '@halyard/contract'
 import { Alert, List, Text } from '@mantine/core'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Call } from '../api/client.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
@@ -8,28 +8,24 @@ import { Loaded } from '../ui/feedback/problems.tsx'
 
 type Used = { readonly flag: number } | { readonly cohort: number }
 
-const usedByQuery = (call: Call, projectId: string, of: Used) => {
-  const isFlag = 'flag' in of
-  const id = String(isFlag ? of.flag : of.cohort)
-  const params = { project_id: projectId, id }
-  return {
-    queryKey: ['used-by', projectId, isFlag ? 'flag' : 'cohort', id],
-    queryFn: ({ signal }: { signal: AbortSignal }): Promise<UsedByWire> =>
-      isFlag
-        ? call(routes.flagDetails.flagUsedBy, { params, signal })
-        : call(routes.flagDetails.cohortUsedBy, { params, signal }),
-    staleTime: 0,
-    gcTime: 0,
-  }
+export function loadUsedBy(call: Call, projectId: string, of: Used, signal: AbortSignal): Promise<UsedByWire> {
+  const params = { project_id: projectId, id: idOf(of) }
+  return 'flag' in of
+    ? call(routes.flagDetails.flagUsedBy, { params, signal })
+    : call(routes.flagDetails.cohortUsedBy, { params, signal })
 }
 
-/** What depends on a flag or a cohort. Mount it with the dialog that asks: an older result is not shown again. */
-export const useUsedBy = (projectId: string, of: Used) => useQuery(usedByQuery(useCall(), projectId, of))
+const idOf = (of: Used): string => String('flag' in of ? of.flag : of.cohort)
 
-/** The same for several flags. */
-export function useFlagsUsedBy(projectId: string, flagIds: readonly number[]) {
+/** What depends on a flag or a cohort. Mount it with the dialog that asks: an older result is not shown again. */
+export function useUsedBy(projectId: string, of: Used) {
   const call = useCall()
-  return useQueries({ queries: flagIds.map(flag => usedByQuery(call, projectId, { flag })) })
+  return useQuery({
+    queryKey: ['used-by', projectId, 'flag' in of ? 'flag' : 'cohort', idOf(of)],
+    queryFn: ({ signal }) => loadUsedBy(call, projectId, of, signal),
+    staleTime: 0,
+    gcTime: 0,
+  })
 }
 
 /** What depends on a flag or a cohort, before it is deleted or archived. */

@@ -69,7 +69,7 @@ export async function promote(
     }
     const patchOf = (copied: FlagPatch & { key: string }) => partsOf(copied, source.flag, before, promotion)
     try {
-      const after = await copyInto(tx, actor, source, target, { now, permit, patchOf })
+      const { flag: after } = await copyInto(tx, actor, source, target, { now, permit, patchOf })
       items.push({ ...item, after, needed: undefined })
     } catch (error) {
       if (!(error instanceof ApprovalRequired)) throw error

@@ -118,6 +118,63 @@ onEachDatabase('organization flags', dialect => {
     expect((await s.get(theirs)).body.schema).toEqual({ type: 'string' })
   })
 
+  it('reports per project what it created and replaced, so that it can be undone', async () => {
+    const [first, second] = targets
+    const { body: cohort } = await s.post(`${s.project}/cohorts/`, { name: 'reported', is_static: true })
+    const filtersWith = (payload: string, properties: object[] = []) => ({
+      filters: { groups: [{ properties, rollout_percentage: 100 }], payloads: { true: payload } },
+    })
+    const flag = await make('reported', filtersWith('5', [{ key: 'id', type: 'cohort', value: cohort.id }]))
+    await s.put(`${flags}${flag.id}/payload_schema/`, { schema: { type: 'number' } })
+    const theirs = await make('reported', filtersWith('"five"'), second!.flags)
+    const theirSchema = `${second!.flags}${theirs.id}/payload_schema/`
+    await s.put(theirSchema, { schema: { type: 'string' } })
+
+    // Named in another order than that of the ids.
+    const targetIds = [second!.id, first!.id]
+    const { body: done } = await s.post(copy, body('reported', { target_project_ids: targetIds }), representation)
+    const made = await flagIn(first, 'reported')
+    expect(done.success.map(({ id }: { id: number }) => id)).toEqual([made.id, theirs.id])
+    expect(done.copies).toEqual([
+      {
+        project_id: first!.id,
+        flag_id: made.id,
+        version: 1,
+        replaced_version: null,
+        replaced_payload_schema: null,
+        created_cohort_ids: [made.filters.groups[0].properties[0].value],
+      },
+      {
+        project_id: second!.id,
+        flag_id: theirs.id,
+        version: 2,
+        replaced_version: 1,
+        replaced_payload_schema: { type: 'string' },
+        created_cohort_ids: [expect.any(Number)],
+      },
+    ])
+    const { body: again } = await s.post(copy, body('reported'), representation)
+    expect(again.copies[1]).toEqual({
+      project_id: second!.id,
+      flag_id: theirs.id,
+      version: 2,
+      replaced_version: 2,
+      created_cohort_ids: [],
+    })
+
+    // Neither do the old payloads match the new schema, nor the new ones the old schema.
+    const restore = `${second!.flags}${theirs.id}/restore/`
+    expect((await s.post(restore, { version: 1 })).status).toBe(400)
+    const mismatch = await s.post(restore, { version: 1, payload_schema: { type: 'boolean' } })
+    expect([mismatch.status, mismatch.body.code]).toEqual([400, 'payload_mismatch'])
+    expect((await s.get(theirSchema)).body.schema).toEqual({ type: 'number' })
+    const restored = await s.post(restore, { version: 1, payload_schema: { type: 'string' } })
+    expect([restored.status, restored.body.filters]).toEqual([200, theirs.filters])
+    expect((await s.get(theirSchema)).body.schema).toEqual({ type: 'string' })
+    expect((await s.post(restore, { version: 2, payload_schema: null })).status).toBe(200)
+    expect((await s.get(theirSchema)).body.schema).toBeNull()
+  })
+
   it('creates disabled copies on request', async () => {
     await make('quiet')
     await s.post(copy, body('quiet', { disable_copied_flag: true }))

@@ -24,7 +24,7 @@ export async function cohortsNeededBy(tx: Stores, projectId: number, filters: un
 
 /**
  * Finds each cohort in the target project by its name, and makes those that are missing: a dynamic one with the same definition,
- * a static one empty. Returns the target's id for each id of the source.
+ * a static one empty.
  */
 export async function copyCohorts(
   tx: Stores,
@@ -32,17 +32,26 @@ export async function copyCohorts(
   target: Project,
   cohorts: readonly Cohort[],
   now: Instant,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<CopiedCohorts> {
   const ids = new Map<string, number>()
-  if (cohorts.length === 0) return ids
+  const createdIds: number[] = []
+  if (cohorts.length === 0) return { ids, createdIds }
   const existing = new Map((await tx.cohorts.listDefinitions(target.id)).map(({ name, id }) => [name, id]))
   for (const cohort of cohorts) {
     const known = existing.get(cohort.name)
     const id = known ?? (await createCopy(tx, actor, target, cohort, ids, now)).id
+    if (known === undefined) createdIds.push(id)
     ids.set(String(cohort.id), id)
     existing.set(cohort.name, id)
   }
-  return ids
+  return { ids, createdIds }
+}
+
+interface CopiedCohorts {
+  /** The target's id for each id of the source. */
+  readonly ids: ReadonlyMap<string, number>
+  /** Each stands after the ones it needs. */
+  readonly createdIds: readonly number[]
 }
 
 async function createCopy(

@@ -44,10 +44,10 @@ export async function copyFlag(
   copy: FlagCopy,
   now: Instant,
   permit: Permit,
-): Promise<readonly Flag[]> {
+): Promise<readonly CopiedInto[]> {
   const source = await findSource(tx, actor, organization, copy)
   const patchOf = (patch: CopiedFields) => (copy.isDisabled ? { ...patch, active: false } : patch)
-  const copies: Flag[] = []
+  const copies: CopiedInto[] = []
   const failures: string[] = []
   const gated: number[] = []
   // In ascending order, as every writer that locks several projects.
@@ -129,14 +129,14 @@ export async function copyInto(
   source: Source,
   target: Project,
   { now, permit, patchOf }: CopyInto,
-): Promise<Flag> {
+): Promise<CopiedInto> {
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
   if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
     throw invalid(null, 'permission_denied', 'You cannot edit the flag with this key in that project.')
   }
   const flags = await dependenciesIn(tx, source, target)
-  const cohorts = await copyCohorts(tx, actor, target, source.cohorts, now)
+  const { ids: cohorts, createdIds: createdCohortIds } = await copyCohorts(tx, actor, target, source.cohorts, now)
   const patch = patchOf({
     key: flag.key,
     name: flag.name,
@@ -156,15 +156,26 @@ export async function copyInto(
   const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
   if (existing) {
     await tx.projects.holdReferences(target.id)
-    await copySchema(tx, actor, source, target, { ...existing, filters: patch.filters ?? existing.filters }, now)
-    return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
+    const arriving = { ...existing, filters: patch.filters ?? existing.filters }
+    const replacedSchema = await copySchema(tx, actor, source, target, arriving, now)
+    const updated = await updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
+    return { flag: updated, replacedVersion: existing.version, replacedSchema, createdCohortIds }
   }
   const created = await createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
-  await copySchema(tx, actor, source, target, created, now)
-  return created
+  const replacedSchema = await copySchema(tx, actor, source, target, created, now)
+  return { flag: created, replacedVersion: undefined, replacedSchema, createdCohortIds }
 }
 
-/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. */
+export interface CopiedInto {
+  readonly flag: Flag
+  /** Undefined when the flag was created. */
+  readonly replacedVersion: number | undefined
+  /** Null when there was none; undefined when it did not change. */
+  readonly replacedSchema: JsonSchema | null | undefined
+  readonly createdCohortIds: readonly number[]
+}
+
+/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. Returns the replaced one. */
 async function copySchema(
   tx: Stores,
   actor: Actor,
@@ -172,9 +183,12 @@ async function copySchema(
   target: Project,
   copy: Flag,
   now: Instant,
-): Promise<void> {
-  if (payloadSchema === undefined || !isDeepStrictEqual(copy.filters.payloads, flag.filters.payloads)) return
+): Promise<JsonSchema | null | undefined> {
+  if (payloadSchema === undefined || !isDeepStrictEqual(copy.filters.payloads, flag.filters.payloads)) return undefined
+  const before = (await tx.payloadSchemas.find(target.id, copy.id))?.schema ?? null
+  if (isDeepStrictEqual(before, payloadSchema)) return undefined
   await setPayloadSchema(tx, actor, target, copy, payloadSchema, now)
+  return before
 }
 
 type CopiedFields = FlagPatch & { readonly key: string }

@@ -1,4 +1,4 @@
-import { copyTargetsMax, routes } from '@halyard/contract'
+import { type CopiedFlag, copyTargetsMax, type FlagCopies, routes } from '@halyard/contract'
 import { wantsRepresentation } from '../../http/routes/prefer.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -10,7 +10,7 @@ import { grantsFor } from '../access/grants.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import { copyFlag } from './copy-flag.ts'
+import { type CopiedInto, copyFlag } from './copy-flag.ts'
 
 interface Deps {
   readonly database: Database
@@ -49,14 +49,24 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, writes, no
     if (copy.targetProjectIds.length > copyTargetsMax) {
       throw invalid('target_project_ids', 'max_length', `A flag is copied into at most ${copyTargetsMax} projects.`)
     }
-    const success = await writes.save(request, async (tx, permit) => {
+    const done = await writes.save(request, async (tx, permit) => {
       const copies = await copyFlag(tx, actor, organization, copy, now(), permit)
       const grants = await grantsFor(tx, actor, { organizationId: organization.id })
-      return copies.map(flag => flagToWire(flag, canEditFlag(grants, flag)))
+      const success = copies.map(({ flag }) => flagToWire(flag, canEditFlag(grants, flag)))
+      return { success, failed: [], copies: copies.map(copiedToWire) } satisfies FlagCopies
     })
-    return emptyUnlessWanted(headers.prefer, () => ({ success, failed: [] }))
+    return emptyUnlessWanted(headers.prefer, () => done)
   })
 }
+
+const copiedToWire = ({ flag, replacedVersion, replacedSchema, createdCohortIds }: CopiedInto): CopiedFlag => ({
+  project_id: flag.projectId,
+  flag_id: flag.id,
+  version: flag.version,
+  replaced_version: replacedVersion ?? null,
+  ...(replacedSchema !== undefined && { replaced_payload_schema: replacedSchema }),
+  created_cohort_ids: createdCohortIds,
+})
 
 /** Both respond in the same way. */
 type Empty = typeof routes.organizationFlags.copy

@@ -6,21 +6,36 @@ import type { Author } from '../activity/activity.ts'
 import type { Permit } from '../approvals/permit.ts'
 import type { Flag } from '../flags/flag.ts'
 import { updateFlag } from '../flags/update-flag.ts'
+import type { JsonSchema } from '../typed-flags/payload-schema.ts'
+import { removePayloadSchema, setPayloadSchema } from '../typed-flags/set-payload-schema.ts'
+
+interface FlagRestore {
+  readonly stored: Flag
+  readonly version: number
+  readonly payloadSchema: JsonSchema | null | undefined
+}
 
 /**
  * Restores the content of an earlier version, as a new version. Raises `invalid` when the flag has no such version, or when its content
- * cannot be stored any more (a key taken, a cohort deleted).
+ * cannot be stored any more (a key taken, a cohort deleted). `payloadSchema` replaces the schema in the same step, because neither the
+ * old payloads need to match the present schema nor the present ones the old schema; null removes it.
  */
 export async function restoreFlag(
   tx: Stores,
-  author: Author,
+  author: NonNullable<Author>,
   project: Project,
-  { stored, version }: { readonly stored: Flag; readonly version: number },
+  { stored, version, payloadSchema }: FlagRestore,
   now: Instant,
   permit: Permit,
 ): Promise<Flag> {
   const earlier = await tx.flags.findVersion(stored.id, version)
   if (!earlier) throw invalid('version', 'does_not_exist', `The flag has no version ${version}.`)
+  if (payloadSchema !== undefined) {
+    await tx.projects.holdReferences(project.id)
+    const restored = { ...stored, filters: earlier.content.filters }
+    if (payloadSchema === null) await removePayloadSchema(tx, author, project, restored, now)
+    else await setPayloadSchema(tx, author, project, restored, payloadSchema, now)
+  }
   const update = { stored, patch: earlier.content, trigger: { restored_version: version } }
   return updateFlag(tx, author, project, update, now, permit)
 }

@@ -53,7 +53,8 @@ export function serveFlagVersions(serve: ServeRoute, { database, writes, now }: 
       // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
       const stored = await getFlag(tx, project, params.id)
       await requireCanEdit(tx, actor, project, stored)
-      const restore = { stored, version: request.body.version }
+      const { version, payload_schema: payloadSchema } = request.body
+      const restore = { stored, version, payloadSchema }
       const flag = await restoreFlag(tx, actor, project, restore, now(), permit)
       // The response is built inside: nothing can fail after the commit.
       return flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))

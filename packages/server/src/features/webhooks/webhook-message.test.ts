@@ -61,8 +61,28 @@ describe('a webhook message', () => {
     const sentence =
       '[Shop] Flag changed: "new-checkout" by ada@example.com (ci): active. Reason: Launch <!channel> & party'
     expect(sent('slack').text).toBe(sentence.replace('&', '&amp;').replace('<', '&lt;').replace('>', '&gt;'))
-    expect(sent('teams').attachments[0].content.body[0].text).toBe(sentence)
-    expect(sent('discord')).toEqual({ content: sentence, allowed_mentions: { parse: [] } })
+    expect(sent('teams')).toMatchObject({
+      type: 'message',
+      attachments: [
+        {
+          contentType: 'application/vnd.microsoft.card.adaptive',
+          content: {
+            type: 'AdaptiveCard',
+            body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: sentence }] }],
+          },
+        },
+      ],
+    })
+    const content = sentence.replace('[Shop]', '\\[Shop\\]')
+    expect(sent('discord')).toEqual({ content, allowed_mentions: { parse: [] } })
+  })
+
+  it('is one line in which the text of users is no Markdown', () => {
+    const detail = { name: '__init__ [x](https://evil.example)', changes: [], trigger: { reason: 'one\n\n# two' } }
+    const { body } = messageOf({ ...webhook, format: 'discord' }, delivery({ detail } as never), context)
+    expect(JSON.parse(body).content).toBe(
+      '\\[Shop\\] Flag changed: "\\_\\_init\\_\\_ \\[x\\](https://evil.example)" by ada@example.com (ci). Reason: one # two',
+    )
   })
 })
 

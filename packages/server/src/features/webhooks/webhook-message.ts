@@ -57,16 +57,22 @@ const formats: Readonly<Record<Webhook['format'], Format>> = {
     attachments: [
       {
         contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
         content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          body: [{ type: 'TextBlock', wrap: true, text: sentenceOf(delivery, context) }],
+          // A TextBlock would read the names of flags as Markdown.
+          body: [{ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text: sentenceOf(delivery, context) }] }],
         },
       },
     ],
   }),
+  // Discord reads Markdown.
   discord: (_webhook, delivery, context) => ({
-    content: sentenceOf(delivery, context).slice(0, discordCharactersMax),
+    content: sentenceOf(delivery, context)
+      .replace(/[\\*_~`|[\]]/g, '\\$&')
+      .slice(0, discordCharactersMax),
     allowed_mentions: { parse: [] },
   }),
 }
@@ -84,7 +90,7 @@ function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext):
   const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
   const given = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
   const why = given === '' ? '' : `. Reason: ${given}`
-  return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`
+  return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`.replaceAll(/\s+/g, ' ')
 }
 
 const verbs: Readonly<Record<EventKind, string>> = {

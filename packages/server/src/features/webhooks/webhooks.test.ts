@@ -205,7 +205,7 @@ onEachDatabase('webhooks', dialect => {
     const p = await hooked()
     for (const [format, text] of [
       ['slack', (body: Received['body']) => body.text],
-      ['teams', (body: Received['body']) => body.attachments[0].content.body[0].text],
+      ['teams', (body: Received['body']) => body.attachments[0].content.body[0].inlines[0].text],
       ['discord', (body: Received['body']) => body.content],
     ] as const) {
       expect((await s.patch(p.hook, { format })).body.format).toBe(format)

@@ -10,6 +10,15 @@ export interface PageFiles {
   /** The page of the API reference. */
   readonly apiDocs: string
   readonly files: StaticFiles
+  /** The fonts of the web app, for a page that does not load its style sheet. */
+  fonts(): PageFonts
+}
+
+export interface PageFonts {
+  /** A `<link>` that loads the text font early. */
+  readonly preload: string
+  /** `@font-face` rules. */
+  readonly faces: string
 }
 
 /** The built web app, or undefined when it has not been built. */
@@ -18,7 +27,18 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
   const files = [...listStaticFiles(folder)].filter(([path]) => !path.endsWith('.html'))
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const index = read('index.html')
-  return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files) }
+  // Read for the first request, which most processes never get.
+  let known: PageFonts | undefined
+  const fonts = (): PageFonts => {
+    if (known) return known
+    const styles = [...index.matchAll(/href="\/(assets\/[^"]*\.css)"/g)].map(([, name]) => read(name!)).join('')
+    known = {
+      preload: /<link [^>]*as="font"[^>]*>/.exec(index)?.[0] ?? '',
+      faces: (styles.match(/@font-face\s*\{[^}]*\}/g) ?? []).join(''),
+    }
+    return known
+  }
+  return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files), fonts }
 }
 
 const withoutApp = (index: string): string => index.replace(/ *<link [^>]*data-signed-in[^>]*>\n?/g, '')

@@ -1,15 +1,17 @@
-import { type BlastRadius, type FlagSummary, type Project, routes } from '@halyard/contract'
+import { type BlastRadius, type FlagSummary, type Project, routes, type UsedBy } from '@halyard/contract'
 import { Box, Button, Group, Stack, Text } from '@mantine/core'
-import { useQueries } from '@tanstack/react-query'
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
+import { Pagination } from '../../ui/data/pagination.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { problemText } from '../../ui/feedback/problem-text.ts'
-import { useFlagsUsedBy, useUseLines } from '../../used-by/used-by.tsx'
+import { loadUsedBy, useUseLines } from '../../used-by/used-by.tsx'
 import { draftOf, draftToWire } from '../editor/draft.ts'
 import { describeState } from '../flag-summary.ts'
 
@@ -23,9 +25,8 @@ interface Props {
   onClose: () => void
 }
 
-/** Each impact is a request, so only the first flags get one. */
-const impactsMax = 10
-const listedMax = 50
+/** Each impact is two requests. */
+const pageSize = 10
 /** Two lines, so that the rows keep their height when it arrives. */
 const impactHeight = '3rem'
 
@@ -33,13 +34,14 @@ const impactHeight = '3rem'
 export function BulkReview({ project, flags, change, onConfirm, onClose }: Props) {
   const t = useMessages()
   const { percent, count } = useFormats()
-  const changing = flags.filter(
-    flag => change === 'restore' || change === 'delete' || flag.active !== (change === 'on'),
-  )
-  const impacts = useImpacts(project, changing.slice(0, impactsMax), change)
-  const arePoliciesLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
-  const used = useUses(project, change === 'delete' ? changing : [])
   const isDeletion = change === 'delete'
+  const changing = flags.filter(flag => isDeletion || change === 'restore' || flag.active !== (change === 'on'))
+  const [offset, setOffset] = useState(0)
+  const page = changing.slice(offset, offset + pageSize)
+  const used = useUses(project, page, isDeletion ? changing : undefined)
+  const listed = used.data?.flags ?? page
+  const impacts = useImpacts(project, listed, change)
+  const arePoliciesLoading = useArePoliciesLoading(change === 'off' ? [] : [String(project.id)])
   const wording = { t, percent, groupTypes: project.group_types }
   const titles = { on: t.bulk.turnOn, off: t.bulk.turnOff, restore: t.bulk.restore, delete: t.bulk.delete }
   const labels = {
@@ -65,25 +67,21 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
               t.impact.title,
               ...(isDeletion ? [t.usedBy.column] : []),
             ]}
-            rows={changing.slice(0, listedMax).map((flag, index) => ({
+            rows={listed.map((flag, index) => ({
               key: flag.id,
               cells: [
                 flag.key,
                 describeState(flag, wording).text,
                 ...(isDeletion ? [] : [describeState(changed(flag, change), wording).text]),
-                <Box
-                  key="impact"
-                  mih={index < impactsMax ? impactHeight : undefined}
-                  style={{ display: 'flex', alignItems: 'center' }}
-                >
+                <Box key="impact" mih={impactHeight} style={{ display: 'flex', alignItems: 'center' }}>
                   {impactText(impacts[index], t, { count, percent })}
                 </Box>,
-                ...(isDeletion ? [used.textOf(index)] : []),
+                ...(isDeletion ? [used.data?.uses[index]] : []),
               ],
             }))}
           />
         )}
-        {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
+        <Pagination count={changing.length} offset={offset} pageSize={pageSize} onChange={setOffset} />
         {change !== 'off' && <ApprovalHint projectId={String(project.id)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -121,23 +119,26 @@ export function impactText(impact: BlastRadius | undefined, t: Messages, { count
   return parts.filter(part => part !== '').join(', ') || t.bulk.noOne
 }
 
-/** What uses the listed flags. Flags that are deleted with them do not count. */
-function useUses(project: Project, flags: readonly FlagSummary[]) {
+/** The flags of a page with what uses them, if they are to be deleted. The last page stays until the next one has been loaded. */
+function useUses(project: Project, page: readonly FlagSummary[], deletedTogether: readonly FlagSummary[] | undefined) {
   const t = useMessages()
+  const call = useCall()
   const linesOf = useUseLines()
-  const listed = flags.slice(0, listedMax)
-  const deleted = new Set(flags.map(({ id }) => id))
-  const results = useFlagsUsedBy(
-    String(project.id),
-    listed.map(({ id }) => id),
-  )
-  const textOf = (index: number): string => {
-    const { data, error } = results[index] ?? {}
-    if (!data) return error ? problemText(t, error) : ''
-    const lines = linesOf({ ...data, flags: data.flags.filter(({ id }) => !deleted.has(id)) })
-    return lines.join(' · ') || t.usedBy.nothing
-  }
-  return { isLoading: results.some(({ isPending }) => isPending), textOf }
+  const deletedIds = new Set(deletedTogether?.map(({ id }) => id))
+  const textOf = (used: UsedBy): string =>
+    linesOf({ ...used, flags: used.flags.filter(({ id }) => !deletedIds.has(id)) }).join(' · ') || t.usedBy.nothing
+  return useQuery({
+    queryKey: ['used-by', String(project.id), 'flags', page.map(({ id }) => id)],
+    queryFn: async ({ signal }) => {
+      const load = ({ id }: FlagSummary) => loadUsedBy(call, String(project.id), { flag: id }, signal)
+      const uses = await Promise.all(page.map(flag => load(flag).then(textOf, error => problemText(t, error))))
+      return { flags: page, uses }
+    },
+    enabled: deletedTogether !== undefined,
+    placeholderData: keepPreviousData,
+    staleTime: 0,
+    gcTime: 0,
+  })
 }
 
 function useImpacts(project: Project, flags: readonly FlagSummary[], change: ReviewedChange) {

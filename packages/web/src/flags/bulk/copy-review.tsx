@@ -1,15 +1,17 @@
 import { type BlastRadius, type Flag, type FlagSummary, type Project, routes } from '@halyard/contract'
 import { usesFlags } from '@halyard/engine'
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useQueries } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import type { Call } from '../../api/client.ts'
 import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
+import { Pagination } from '../../ui/data/pagination.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
-import { Loading } from '../../ui/feedback/problems.tsx'
+import { Loaded } from '../../ui/feedback/problems.tsx'
 import { copiedDraft } from '../copies/copied-flag.ts'
 import { differencesOf } from '../copies/copy-differences.ts'
 import { type FlagInProject, loadFlagIn } from '../copies/flag-in-projects.ts'
@@ -27,8 +29,8 @@ interface Props {
   onClose: () => void
 }
 
-/** Each copy needs several requests, so only the first ones are shown. */
-const listedMax = 20
+/** Each copy needs several requests. */
+const pageSize = 20
 
 /** One flag and one project that it is copied to. */
 interface Copy {
@@ -36,7 +38,12 @@ interface Copy {
   readonly target: Project
 }
 
-interface ReviewedCopy {
+interface ReviewedCopy extends Copy {
+  /** Undefined when it could not be loaded. */
+  readonly review: Review | undefined
+}
+
+interface Review {
   /** As it would arrive. */
   readonly copied: Flag
   readonly found: FlagInProject
@@ -55,11 +62,11 @@ export function CopyReview({ project, flags, targets, isOff, onConfirm, onClose 
   const t = useMessages()
   const { percent, count } = useFormats()
   const copies = flags.flatMap(flag => targets.map(target => ({ flag, target })))
-  const listed = copies.slice(0, listedMax)
-  const reviewed = useReviewedCopies(project, listed, isOff)
+  const [offset, setOffset] = useState(0)
+  const reviewed = useReviewedCopies(project, copies.slice(offset, offset + pageSize), isOff)
   const isLoading = useArePoliciesLoading(targets.map(({ id }) => String(id)))
   const fieldNames: Record<string, string> = t.fields
-  const rowOf = ({ flag, target }: Copy, review: ReviewedCopy | undefined) => {
+  const rowOf = ({ flag, target, review }: ReviewedCopy) => {
     if (!review) return [flag.key, target.name, '', '', '']
     const { copied, found, names, impact } = review
     const here = { t, percent, groupTypes: project.group_types, ...names }
@@ -85,19 +92,16 @@ export function CopyReview({ project, flags, targets, isOff, onConfirm, onClose 
   return (
     <Dialog size="xl" title={t.bulk.copy} isLoading={isLoading} onClose={onClose}>
       <Stack>
-        {reviewed.isPending ? (
-          <Loading />
-        ) : (
-          <DataTable
-            label={t.bulk.copy}
-            head={[t.flags.columnFlag, t.shell.project, t.bulk.before, t.bulk.after, t.impact.title]}
-            rows={listed.map((copy, index) => ({
-              key: `${copy.flag.id} ${copy.target.id}`,
-              cells: rowOf(copy, reviewed.data[index]),
-            }))}
-          />
-        )}
-        {copies.length > listedMax && <Text size="sm">{t.bulk.moreCopies(copies.length - listedMax)}</Text>}
+        <Loaded query={reviewed}>
+          {rows => (
+            <DataTable
+              label={t.bulk.copy}
+              head={[t.flags.columnFlag, t.shell.project, t.bulk.before, t.bulk.after, t.impact.title]}
+              rows={rows.map(copy => ({ key: `${copy.flag.id} ${copy.target.id}`, cells: rowOf(copy) }))}
+            />
+          )}
+        </Loaded>
+        <Pagination count={copies.length} offset={offset} pageSize={pageSize} onChange={setOffset} />
         {targets.map(({ id }) => (
           <ApprovalHint key={id} projectId={String(id)} />
         ))}
@@ -116,21 +120,24 @@ export function CopyReview({ project, flags, targets, isOff, onConfirm, onClose 
 
 function useReviewedCopies(project: Project, copies: readonly Copy[], isOff: boolean) {
   const call = useCall()
-  return useQueries({
-    queries: copies.map(({ flag, target }) => ({
-      queryKey: ['copy-review', project.id, flag.id, flag.version, target.id, isOff],
-      queryFn: () => reviewCopy(call, project, { flag, target }, isOff),
-      retry: false,
-      gcTime: 0,
-    })),
-    combine: results => ({
-      isPending: results.some(({ isPending }) => isPending),
-      data: results.map(({ data }) => data),
-    }),
+  const ids = copies.map(({ flag, target }) => [flag.id, flag.version, target.id])
+  return useQuery({
+    queryKey: ['copy-review', project.id, isOff, ids],
+    queryFn: (): Promise<readonly ReviewedCopy[]> =>
+      Promise.all(
+        copies.map(async copy => ({
+          ...copy,
+          review: await reviewCopy(call, project, copy, isOff).catch(() => undefined),
+        })),
+      ),
+    // The rows stay until the next ones have been loaded, so that nothing moves in between.
+    placeholderData: keepPreviousData,
+    retry: false,
+    gcTime: 0,
   })
 }
 
-async function reviewCopy(call: Call, project: Project, copy: Copy, isOff: boolean): Promise<ReviewedCopy> {
+async function reviewCopy(call: Call, project: Project, copy: Copy, isOff: boolean): Promise<Review> {
   const params = { project_id: String(project.id) }
   const flag = await call(routes.flags.get, { params: { ...params, id: String(copy.flag.id) } })
   const ids = usesFlags(flag.filters).map(Number)

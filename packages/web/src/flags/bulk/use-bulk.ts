@@ -1,12 +1,11 @@
-import { routes } from '@halyard/contract'
+import { type CopiedFlag, routes } from '@halyard/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { problemText } from '../../ui/feedback/problem-text.ts'
-import { findFlagIn } from '../copies/flag-in-projects.ts'
-import { type CopyResult, copyFlag, undoCopies } from '../copies/undo-copy.ts'
+import { copyFlag, undoCopies } from '../copies/undo-copy.ts'
 import { cacheFlags } from '../flag-cache.ts'
 import type { ListedFlag } from '../optimistic-flag.ts'
 import {
@@ -95,19 +94,16 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
     )
 
   const copy = (flags: readonly ListedFlag[], organizationId: string, targets: readonly number[], isOff: boolean) => {
-    const results: CopyResult[] = []
+    const copies: CopiedFlag[] = []
     const copyOne = async (flag: ListedFlag) => {
-      const before = await Promise.all(
-        targets.map(async id => [id, await findFlagIn(call, String(id), flag.key)] as const),
-      )
       const copying = { organizationId, key: flag.key, from: Number(projectId), targets, isOff }
-      results.push(...(await copyFlag(call, copying, new Map(before))))
+      copies.push(...(await copyFlag(call, copying)))
       return flag
     }
     const undo = async () => {
       try {
-        await undoCopies(call, results)
-        notify.success({ id: 'bulk', message: t.copies.undone(targets.length) })
+        const staying = await undoCopies(call, copies)
+        notify.success({ id: 'bulk', message: t.copies.undone(targets.length, staying) })
       } catch (error) {
         notify.fail(error)
       }

@@ -65,13 +65,12 @@ export function CopiesTab(props: TabProps) {
     for (const id of ids) await queries.invalidateQueries({ queryKey: ['flags', String(id)] })
   }
   const copy = async () => {
-    const before = new Map(chosen.map(id => [id, copies.data?.get(id)?.flag]))
     const copying = { organizationId: project.organization, key: flag.key, from: project.id, targets: chosen, isOff }
-    const results = await copyFlag(call, copying, before)
+    const results = await copyFlag(call, copying)
     const undo = async () => {
       try {
-        await undoCopies(call, results)
-        notify.success({ message: t.copies.undone(results.length) })
+        const staying = await undoCopies(call, results)
+        notify.success({ message: t.copies.undone(results.length, staying) })
       } catch (error) {
         notify.fail(error, flag.key)
       }

@@ -1,9 +1,11 @@
 import { type BlastRadius, routes } from '@halyard/contract'
-import { Box, Group, Paper, Skeleton, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
+import { PersonIcon } from '../../ui/icons.tsx'
 import { type Draft, draftToWire } from './draft.ts'
 import { ValueDistribution } from './value-distribution.tsx'
 import { offColor, onColor, variantColor } from './variants/variant-colors.ts'
@@ -61,7 +63,9 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
         </Text>
       )}
       <Box role="status" mih={`${reserved}rem`}>
-        {impact.data ? (
+        {impact.data?.total_users === 0 ? (
+          <NoPeople projectId={projectId} height={`${reserved}rem`} />
+        ) : impact.data ? (
           <Counted
             impact={impact.data}
             audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'}
@@ -79,6 +83,22 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
   )
 }
 
+/** Fills the reserved height: a smaller card would move what is below it. */
+function NoPeople({ projectId, height }: { projectId: string; height: string }) {
+  const t = useMessages()
+  return (
+    <Stack align="center" justify="center" gap="xs" mih={height} c="dimmed">
+      <PersonIcon size={28} />
+      <Text size="sm" ta="center" maw="16rem">
+        {t.impact.noPeople}
+      </Text>
+      <Anchor component={Link} to={`/project/${projectId}/setup`} size="sm" underline="always">
+        {t.setup.title}
+      </Anchor>
+    </Stack>
+  )
+}
+
 interface CountedProps {
   impact: BlastRadius
   audience: 'people' | 'groups'
@@ -89,13 +109,6 @@ function Counted({ impact, audience, variantKeys }: CountedProps) {
   const t = useMessages()
   const { count, percent } = useFormats()
   const { would_be_on, total_users, users_affected, comparison, variants } = impact
-  if (total_users === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t.impact.noPeople}
-      </Text>
-    )
-  }
   const on = would_be_on ?? users_affected
   const total = `${count(total_users)} ${t.impact.counted[audience]}`
   const values =

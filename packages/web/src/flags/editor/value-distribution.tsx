@@ -14,9 +14,11 @@ export function ValueDistribution({ values, total }: { values: readonly ValueCou
   return (
     <>
       <div className={classes.bar} aria-hidden="true">
-        {values.map(({ label, color, count: of }) => (
-          <span key={label} style={{ width: `${(100 * of) / total}%`, background: color }} />
-        ))}
+        {values.map(
+          ({ label, color, count: of }) =>
+            // Nothing but its gap would be visible of an empty part.
+            of > 0 && <span key={label} style={{ width: `${(100 * of) / total}%`, background: color }} />,
+        )}
       </div>
       <ul className={classes.values}>
         {values.map(({ label, color, count: of }) => (

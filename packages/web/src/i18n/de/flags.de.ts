@@ -30,7 +30,7 @@ export const flags: FlagsMessages = {
     typeVariants: 'Multivariat',
     tag: 'Tag',
     owner: 'Erstellt von',
-    anyOwner: 'Von: Allen',
+    anyOwner: 'Von allen',
     sort: 'Sortierung',
     sortNewest: 'Neueste',
     sortOldest: 'Älteste',
@@ -81,10 +81,8 @@ export const flags: FlagsMessages = {
     restore: count => `${flagCount(count)} wiederherstellen?`,
     delete: count => `${flagCount(count)} löschen?`,
     deletion: 'Gelöschte Flags liefern „aus“. Du kannst sie später wiederherstellen.',
-    moreCopies: count => (count === 1 ? 'und 1 weitere Kopie' : `und ${count} weitere Kopien`),
     before: 'Vorher',
     after: 'Nachher',
-    more: count => `und ${flagCount(count)} mehr`,
     noOne: 'Niemand',
     copy: 'In Projekte kopieren',
     copyIntro: count =>
@@ -216,8 +214,14 @@ export const flags: FlagsMessages = {
     startOff: 'Kopien ausschalten',
     copy: count => (count < 2 ? 'Flag kopieren' : `In ${count} Projekte kopieren`),
     copied: count => (count === 1 ? 'In 1 Projekt kopiert' : `In ${count} Projekte kopiert`),
-    undone: count =>
-      count === 1 ? 'Kopie in 1 Projekt rückgängig gemacht' : `Kopien in ${count} Projekten rückgängig gemacht`,
+    undone: (count, staying) => {
+      const done =
+        count === 1 ? 'Kopie in 1 Projekt rückgängig gemacht' : `Kopien in ${count} Projekten rückgängig gemacht`
+      if (staying === 0) return done
+      return staying === 1
+        ? `${done}. 1 mitkopierte Kohorte bleibt, weil sie inzwischen verwendet oder geändert wurde.`
+        : `${done}. ${staying} mitkopierte Kohorten bleiben, weil sie inzwischen verwendet oder geändert wurden.`
+    },
     impactUnknown: 'Die Auswirkung ist noch nicht bekannt: Dem Projekt fehlen Kohorten dieses Flags.',
   },
 }

@@ -64,7 +64,7 @@ export const history: HistoryMessages = {
       deleted: 'Gelöscht',
       restored: 'Wiederhergestellt',
       scheduled: 'Geplant',
-      unscheduled: 'Plan gelöscht',
+      unscheduled: 'Planung abgebrochen',
       role_access_granted: 'Zugriff erteilt',
       role_access_revoked: 'Zugriff entzogen',
     },

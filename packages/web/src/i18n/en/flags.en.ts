@@ -79,10 +79,8 @@ export const flags = {
     restore: (count: number) => `Restore ${flagCount(count)}?`,
     delete: (count: number) => `Delete ${flagCount(count)}?`,
     deletion: 'Deleted flags evaluate to off. You can restore them later.',
-    moreCopies: (count: number) => (count === 1 ? 'and 1 more copy' : `and ${count} more copies`),
     before: 'Before',
     after: 'After',
-    more: (count: number) => `and ${flagCount(count)} more`,
     noOne: 'No one',
     copy: 'Copy to projects',
     copyIntro: (count: number) =>
@@ -214,7 +212,14 @@ export const flags = {
     startOff: 'Turn copies off',
     copy: (count: number) => (count < 2 ? 'Copy flag' : `Copy to ${count} projects`),
     copied: (count: number) => (count === 1 ? 'Copied to 1 project' : `Copied to ${count} projects`),
-    undone: (count: number) => (count === 1 ? 'Copy in 1 project undone' : `Copies in ${count} projects undone`),
+    /** `staying` is how many cohorts were created by the copy and cannot be deleted. */
+    undone: (count: number, staying: number) => {
+      const done = count === 1 ? 'Copy in 1 project undone' : `Copies in ${count} projects undone`
+      if (staying === 0) return done
+      return staying === 1
+        ? `${done}. 1 copied cohort stays, because it has been used or changed since.`
+        : `${done}. ${staying} copied cohorts stay, because they have been used or changed since.`
+    },
     impactUnknown: 'The impact can’t be counted: the project doesn’t have all cohorts of this flag yet.',
   },
 }

@@ -120,6 +120,7 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
         data={names}
         limit={suggestionsMax}
         value={property.key}
+        title={property.key}
         error={faults.key}
         onChange={key => onChange({ ...property, key })}
         className={classes.field as string}
@@ -170,6 +171,7 @@ function ValueField({ property, suggestions, fault, onChange }: ValueProps) {
           value={(Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]).map(String)}
           error={fault}
           aria-description={Array.isArray(value) ? value.join(', ') : ''}
+          title={Array.isArray(value) ? value.join(', ') : undefined}
           data={[...suggestions]}
           limit={suggestionsMax}
           onChange={onChange}

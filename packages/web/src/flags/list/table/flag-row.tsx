@@ -99,6 +99,7 @@ export const FlagRow = memo(function FlagRow({
           role="cell"
           data-column={name}
           className={`${classes.cell} ${columns[name].isNarrow ? classes.medium : classes.wide}`}
+          title={fullText(name, flag)}
         >
           <Cell name={name} flag={flag} usage={usage} />
         </span>
@@ -127,6 +128,14 @@ export const FlagRow = memo(function FlagRow({
   )
 })
 
+/** The whole text of a cell that may not fit. */
+function fullText(name: ColumnName, flag: FlagSummary): string | undefined {
+  if (name === 'owner') return creatorOf(flag)
+  return name === 'tags' && tagsOf(flag).length > 0 ? tagsOf(flag).join(', ') : undefined
+}
+
+const creatorOf = ({ created_by }: FlagSummary): string => created_by.first_name || created_by.email
+
 function Cell({ name, flag, usage }: { name: ColumnName; flag: FlagSummary; usage: FlagUsage | undefined }): ReactNode {
   const t = useMessages()
   const { day, count } = useFormats()
@@ -149,7 +158,7 @@ function Cell({ name, flag, usage }: { name: ColumnName; flag: FlagSummary; usag
       )
     }
     case 'owner':
-      return flag.created_by.first_name || flag.created_by.email
+      return <span className={classes.person}>{creatorOf(flag)}</span>
     case 'created':
       return day(flag.created_at)
     case 'updated':

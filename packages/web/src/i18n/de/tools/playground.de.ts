@@ -20,7 +20,12 @@ export const playground: PlaygroundMessages = {
     count: count => (count === 1 ? '1 Person' : `${count} Personen`),
     results: 'Ergebnisse',
     person: 'Person',
-    draft: 'Entwurf',
+    draftOf: key => `Entwurf von ${key}`,
+    changed: 'anders',
+    differing: (count, total) =>
+      count === 0
+        ? 'Mit dem Entwurf ändert sich der Wert für niemanden.'
+        : `Mit dem Entwurf ändert sich der Wert für ${count} von ${total === 1 ? '1 Person' : `${total} Personen`}.`,
     exportCsv: 'CSV exportieren',
     exportJson: 'JSON exportieren',
     incomplete: 'Gespeicherte Eigenschaften waren nicht für alle verfügbar.',

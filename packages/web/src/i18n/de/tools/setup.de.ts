@@ -10,7 +10,7 @@ export const setup: SetupMessages = {
     receivedFrom: sdk => `Letzter Aufruf von ${sdk},`,
     connect: 'Verbinden',
     flagKey: 'Flag-Key in den Beispielen',
-    flagKeyHint: 'Der Code eines vorhandenen Flags mit seinen Varianten steht auf dessen Reiter „Code“.',
+    flagKeyHint: 'Der Code eines vorhandenen Flags mit seinen Varianten steht in dessen Tab „Code“.',
     connected: 'Verbundene SDKs',
     connectedHint: 'Letzte 90 Tage',
     library: 'Bibliothek',

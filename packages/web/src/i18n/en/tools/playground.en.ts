@@ -19,7 +19,13 @@ export const playground = {
     count: (count: number) => (count === 1 ? '1 person' : `${count} people`),
     results: 'Results',
     person: 'Person',
-    draft: 'Draft',
+    draftOf: (key: string) => `Draft of ${key}`,
+    /** Of the draft, compared with the flag. */
+    changed: 'changed',
+    differing: (count: number, total: number) =>
+      count === 0
+        ? 'The draft changes the value for no one.'
+        : `The draft changes the value for ${count} of ${total === 1 ? '1 person' : `${total} people`}.`,
     exportCsv: 'Export CSV',
     exportJson: 'Export JSON',
     incomplete: 'Stored properties were not available for everyone.',
