@@ -5,8 +5,9 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useFlagAccessSettings, useRoles } from '../../services/member-queries.ts'
-import { canEditByDefault } from '../../services/permissions.ts'
+import { canEditByDefault, isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
+import { useMembershipLevel } from '../../services/session-queries.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -81,6 +82,7 @@ function RoleGrants({ flag, project, grants, roles, intro }: GrantsProps) {
   const queries = useQueryClient()
   const notify = useNotify()
   const params = paramsOf({ flag, project })
+  const canManage = isAdmin(useMembershipLevel(project.organization))
   const [roleId, setRoleId] = useState('')
   const refresh = () =>
     Promise.all([
@@ -143,9 +145,11 @@ function RoleGrants({ flag, project, grants, roles, intro }: GrantsProps) {
       {roles.length === 0 && (
         <Text size="sm">
           {t.access.noRoles}{' '}
-          <Anchor component={Link} to={`/organization/${project.organization}/roles`} size="sm" underline="always">
-            {t.access.toRoles}
-          </Anchor>
+          {canManage && (
+            <Anchor component={Link} to={`/organization/${project.organization}/roles`} size="sm" underline="always">
+              {t.access.toRoles}
+            </Anchor>
+          )}
         </Text>
       )}
       {flag.can_edit && roles.length !== 0 && (
