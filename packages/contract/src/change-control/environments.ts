@@ -56,6 +56,7 @@ const FlagInEnvironment = Type.Object({
   active: Type.Boolean({ description: 'Whether the flag is on there.' }),
   rollout_percentage: Nullable(Type.Integer({ description: 'Percentage of a simple flag.', examples: [100] })),
   version: Nullable(Type.Integer({ description: 'Version of the flag.', examples: [4] })),
+  can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag there.', examples: [true] }),
 })
 const FlagRow = Type.Object(
   {

@@ -154,13 +154,17 @@ function FlagTable({ set, rows, chosen, onToggle }: TableProps) {
       rows={rows.map(row => ({
         key: row.key,
         cells: [
-          <Checkbox
-            key="key"
-            label={row.key}
-            aria-label={t.environments.selectFlag(row.key)}
-            checked={chosen.includes(row.key)}
-            onChange={() => onToggle(row.key)}
-          />,
+          row.environments.every(({ can_edit }) => !can_edit) ? (
+            row.key
+          ) : (
+            <Checkbox
+              key="key"
+              label={row.key}
+              aria-label={t.environments.selectFlag(row.key)}
+              checked={chosen.includes(row.key)}
+              onChange={() => onToggle(row.key)}
+            />
+          ),
           ...set.environments.map(({ project }) => {
             const there = row.environments.find(each => each.project === project)
             return there && there.flag_id !== null ? (

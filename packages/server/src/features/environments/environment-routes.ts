@@ -5,6 +5,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { adminLevel, levelInProject, requireLevel } from '../../tenancy.ts'
+import { grantsFor } from '../access/grants.ts'
 import { diffFields } from '../activity/activity.ts'
 import { fieldsToWire } from '../approvals/approval-resource.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
@@ -72,7 +73,8 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
       const found = await Promise.all(set.environments.map(({ projectId }) => tx.projects.find(projectId)))
       const projects = found.flatMap(project => (project && levelInProject(actor, project) ? [project] : []))
       const search = query.search?.toLowerCase() ?? ''
-      const rows = (await flagTable(tx, projects)).filter(
+      const grants = await grantsFor(tx, actor, { organizationId: organization.id })
+      const rows = (await flagTable(tx, projects, grants)).filter(
         row => (query.differs !== '1' || row.differs) && row.key.toLowerCase().includes(search),
       )
       const window = readWindow(query)

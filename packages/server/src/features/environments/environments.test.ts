@@ -58,6 +58,18 @@ onEachDatabase('environments', dialect => {
     ])
     expect(table.results[0].environments[1]).toMatchObject({ project: e.production, flag_id: null })
     expect((await s.get(`${e.path}flags/?differs=1`)).body.count).toBe(2)
+
+    // Where a flag exists, and the caller can edit it.
+    type Row = { environments: { flag_id: number | null; can_edit: boolean }[] }
+    const editable = (body: { results: Row[] }) =>
+      body.results.flatMap(({ environments }) =>
+        environments.map(({ flag_id, can_edit }) => [flag_id !== null, can_edit]),
+      )
+    for (const [isThere, canEdit] of editable(table)) expect(canEdit).toBe(isThere)
+    await s.patch(`${s.organization}/`, { default_access_level: 21 })
+    const viewer = await s.join(`environments-viewer-${dialect}`)
+    for (const [, canEdit] of editable((await viewer.get(`${e.path}flags/`)).body)) expect(canEdit).toBe(false)
+    await s.patch(`${s.organization}/`, { default_access_level: 37 })
   })
 
   it('receive exactly the plan, with cohorts and dependencies, or nothing', async () => {

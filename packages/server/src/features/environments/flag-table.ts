@@ -3,10 +3,15 @@ import type { FlagAcrossEnvironments } from '@halyard/contract'
 import { remapFilters } from '@halyard/engine'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import { canEditFlag, type FlagGrants } from '../access/access.ts'
 import { type Flag, rolloutPercentage } from '../flags/flag.ts'
 
 /** One row per key, one column per project. Bounded by the flags that projects may have. */
-export async function flagTable(tx: Stores, projects: readonly Project[]): Promise<readonly FlagAcrossEnvironments[]> {
+export async function flagTable(
+  tx: Stores,
+  projects: readonly Project[],
+  grants: FlagGrants,
+): Promise<readonly FlagAcrossEnvironments[]> {
   const columns: ReadonlyMap<string, ComparedFlag>[] = []
   for (const project of projects) columns.push(await columnOf(tx, project))
   const keys = [...new Set(columns.flatMap(column => [...column.keys()]))].sort()
@@ -22,6 +27,7 @@ export async function flagTable(tx: Stores, projects: readonly Project[]): Promi
         active: one?.flag.active ?? false,
         rollout_percentage: one ? rolloutPercentage(one.flag.filters) : null,
         version: one?.flag.version ?? null,
+        can_edit: one !== undefined && canEditFlag(grants, one.flag),
       })),
     }
   })

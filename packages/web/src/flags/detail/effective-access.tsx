@@ -1,24 +1,18 @@
 import { type EffectiveAccess as Access, routes } from '@halyard/contract'
 import { Badge, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import type { Messages } from '../../i18n/en.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Pagination } from '../../ui/data/pagination.tsx'
-import { Loaded } from '../../ui/feedback/problems.tsx'
-import type { TabProps } from '../flag-tabs.ts'
 
 const pageSize = 50
 
-/** What each member can do with the flag, and why. The server decides it by the rules that requests pass. */
-export function EffectiveAccess({ flag, project }: TabProps) {
-  const t = useMessages()
+/** A page of the members. The server decides their access by the rules that requests pass. */
+export function useEffectiveAccess(params: { readonly project_id: string; readonly id: string }, offset: number) {
   const call = useCall()
-  const [offset, setOffset] = useState(0)
-  const params = { project_id: String(project.id), id: String(flag.id) }
-  const members = useQuery({
+  return useQuery({
     queryKey: ['effective-access', params.project_id, params.id, offset],
     queryFn: ({ signal }) => {
       const query = { limit: String(pageSize), offset: String(offset) }
@@ -26,6 +20,17 @@ export function EffectiveAccess({ flag, project }: TabProps) {
     },
     placeholderData: keepPreviousData,
   })
+}
+
+interface Props {
+  members: { readonly results: readonly Access[]; readonly count: number }
+  offset: number
+  onPage: (offset: number) => void
+}
+
+/** What each member can do with the flag, and why. */
+export function EffectiveAccess({ members: { results, count }, offset, onPage }: Props) {
+  const t = useMessages()
   return (
     <section>
       <Title order={2} mb="xs">
@@ -35,27 +40,21 @@ export function EffectiveAccess({ flag, project }: TabProps) {
         <Text size="sm" c="dimmed">
           {t.access.effectiveIntro}
         </Text>
-        <Loaded query={members}>
-          {({ results, count }) => (
-            <>
-              <DataTable
-                label={t.access.effective}
-                head={[t.access.member, t.access.level, t.access.because]}
-                rows={results.map(access => ({
-                  key: access.user.uuid,
-                  cells: [
-                    <MemberName key="member" user={access.user} />,
-                    <Badge key="level" variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
-                      {t.access.levels[access.access_level]}
-                    </Badge>,
-                    sourceOf(t, access),
-                  ],
-                }))}
-              />
-              <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
-            </>
-          )}
-        </Loaded>
+        <DataTable
+          label={t.access.effective}
+          head={[t.access.member, t.access.level, t.access.because]}
+          rows={results.map(access => ({
+            key: access.user.uuid,
+            cells: [
+              <MemberName key="member" user={access.user} />,
+              <Badge key="level" variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
+                {t.access.levels[access.access_level]}
+              </Badge>,
+              sourceOf(t, access),
+            ],
+          }))}
+        />
+        <Pagination count={count} offset={offset} pageSize={pageSize} onChange={onPage} />
       </Stack>
     </section>
   )
