@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { Flag } from '../flags/flags.ts'
 import { Page, PageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
-import { IdInput, IdParam, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
+import { inOrganization, inProject, route } from '../route.ts'
+import { IdInput, IdParam, Instant, Nullable, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
 import { Role } from './roles.ts'
 import { UserBasic } from './users.ts'
 
@@ -56,6 +56,18 @@ export const EffectiveAccess = Type.Object(
 )
 export type EffectiveAccess = Static<typeof EffectiveAccess>
 
+export const FlagAccess = Type.Object(
+  {
+    ...EffectiveAccess.properties,
+    editable_flags: Type.Array(Type.String(), {
+      description: 'Keys of the flags that a role lets the member edit, when the member cannot edit all.',
+      examples: [[]],
+    }),
+  },
+  { title: 'FlagAccess', description: 'What a member can do with flags that others created, and why.' },
+)
+export type FlagAccess = Static<typeof FlagAccess>
+
 const tag = 'Role access'
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const
 const FlagOfRoleAccessParams = Type.Object({
@@ -68,6 +80,18 @@ const RoleAccessParams = Type.Object({
 })
 
 export const roleAccessRoutes = {
+  listFlagAccess: route({
+    method: 'GET',
+    path: '/api/organizations/:parent_lookup_organization_id/flag_access',
+    tag,
+    operationId: 'listFlagAccess',
+    summary: 'List what each member of the organization can do with flags, and why',
+    description: 'Decided by the same rules as requests. Everyone can edit the flags they created.',
+    access: inOrganization('organization_member:read', 'organization:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    responses: { 200: Page(FlagAccess) },
+  }),
   listEffective: route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:id/effective_access',

@@ -1,5 +1,5 @@
 import { type EnvironmentSet, type FlagAcrossEnvironments, routes } from '@halyard/contract'
-import { Anchor, Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, TextInput } from '@mantine/core'
+import { Anchor, Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -108,6 +108,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
               />
             ) : (
               <>
+                {!results.some(canPromote) && <Text size="sm">{t.bulk.readOnly}</Text>}
                 <FlagTable set={set} rows={results} chosen={chosen} onToggle={toggle} />
                 <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
               </>
@@ -133,6 +134,8 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
   )
 }
 
+const canPromote = ({ environments }: FlagAcrossEnvironments): boolean => environments.some(({ can_edit }) => can_edit)
+
 interface TableProps {
   set: EnvironmentSet
   rows: readonly FlagAcrossEnvironments[]
@@ -154,9 +157,7 @@ function FlagTable({ set, rows, chosen, onToggle }: TableProps) {
       rows={rows.map(row => ({
         key: row.key,
         cells: [
-          row.environments.every(({ can_edit }) => !can_edit) ? (
-            row.key
-          ) : (
+          canPromote(row) ? (
             <Checkbox
               key="key"
               label={row.key}
@@ -164,6 +165,8 @@ function FlagTable({ set, rows, chosen, onToggle }: TableProps) {
               checked={chosen.includes(row.key)}
               onChange={() => onToggle(row.key)}
             />
+          ) : (
+            row.key
           ),
           ...set.environments.map(({ project }) => {
             const there = row.environments.find(each => each.project === project)

@@ -1,10 +1,10 @@
-import { type NewInvite, routes } from '@halyard/contract'
+import { type FlagAccess, type NewInvite, routes } from '@halyard/contract'
 import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
-import { useFlagAccessSettings, useMembers, useRoles } from '../services/member-queries.ts'
+import { useMembers } from '../services/member-queries.ts'
 import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
@@ -13,11 +13,11 @@ import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
-import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { combineQueries, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
-import { type EffectiveAccess, effectiveAccess } from './effective-access.ts'
+import { accessSource } from './access-source.ts'
 
 export function MembersPage() {
   const t = useMessages()
@@ -27,12 +27,15 @@ export function MembersPage() {
   const queries = useQueryClient()
   const notify = useNotify()
   const me = useMe().data
-  const organizations = useOrganizations().data
+  const organizations = useOrganizations()
   const viewer = { level: useMembershipLevel(organizationId), uuid: me?.uuid }
   const params = { parent_lookup_organization_id: organizationId }
   const members = useMembers(organizationId)
-  const accessOf = useAccessOf(organizationId)
-  const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
+  const access = useFlagAccess(organizationId)
+  const refresh = () =>
+    Promise.all(
+      ['members', 'effective-access'].map(kind => queries.invalidateQueries({ queryKey: [kind, organizationId] })),
+    )
   const levels = [
     { value: '1', label: t.members.member },
     { value: '8', label: t.members.admin },
@@ -53,85 +56,88 @@ export function MembersPage() {
   return (
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
-      <Loaded query={{ ...members, data: organizations && accessOf && members.data }}>
-        {all => {
-          if (!accessOf) return null
-          return (
-            <>
-              <DataTable
-                label={t.shell.members}
-                head={[t.members.name, t.signIn.email, t.members.level, t.shell.flags, t.members.since, '']}
-                rows={all.map(member => {
-                  const { id, user, level, joined_at } = member
-                  return {
-                    key: id,
-                    cells: [
-                      user.first_name,
-                      user.email,
-                      canChangeLevel(viewer, member) ? (
-                        <NativeSelect
-                          key="level"
-                          size="xs"
-                          aria-label={t.members.levelOf(user.first_name)}
-                          value={String(level)}
-                          onChange={event =>
-                            setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })
-                          }
-                          data={levels.filter(({ value }) => assignableLevels(viewer).includes(Number(value)))}
-                        />
-                      ) : (
-                        <Badge key="level" variant="light" color="gray">
-                          {levelName(level)}
-                        </Badge>
-                      ),
-                      <FlagAccess key="access" access={accessOf(member)} />,
-                      day(joined_at),
-                      canRemoveMember(viewer, member, all) ? (
-                        <ConfirmButton
-                          key="remove"
-                          of={user.first_name || user.email}
-                          label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
-                          question={
-                            user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
-                          }
-                          done={t.members.removed(user.first_name || user.email)}
-                          onConfirm={() => remove(user.uuid)}
-                        />
-                      ) : (
-                        ''
-                      ),
-                    ],
-                  }
-                })}
-              />
-              {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
-            </>
-          )
-        }}
+      <Loaded query={combineQueries({ members, access, organizations })}>
+        {({ members: all, access: accessOf }) => (
+          <>
+            <DataTable
+              label={t.shell.members}
+              head={[t.members.name, t.signIn.email, t.members.level, t.shell.flags, t.members.since, '']}
+              rows={all.map(member => {
+                const { id, user, level, joined_at } = member
+                return {
+                  key: id,
+                  cells: [
+                    user.first_name,
+                    user.email,
+                    canChangeLevel(viewer, member) ? (
+                      <NativeSelect
+                        key="level"
+                        size="xs"
+                        aria-label={t.members.levelOf(user.first_name)}
+                        value={String(level)}
+                        onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
+                        data={levels.filter(({ value }) => assignableLevels(viewer).includes(Number(value)))}
+                      />
+                    ) : (
+                      <Badge key="level" variant="light" color="gray">
+                        {levelName(level)}
+                      </Badge>
+                    ),
+                    <MemberFlagAccess key="access" access={accessOf.get(user.uuid)} />,
+                    day(joined_at),
+                    canRemoveMember(viewer, member, all) ? (
+                      <ConfirmButton
+                        key="remove"
+                        of={user.first_name || user.email}
+                        label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                        question={
+                          user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
+                        }
+                        done={t.members.removed(user.first_name || user.email)}
+                        onConfirm={() => remove(user.uuid)}
+                      />
+                    ) : (
+                      ''
+                    ),
+                  ],
+                }
+              })}
+            />
+            {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
+          </>
+        )}
       </Loaded>
     </Page>
   )
 }
 
-/** Undefined until everything that decides is known. */
-function useAccessOf(organizationId: string) {
-  const roles = useRoles(organizationId).data
-  const access = useFlagAccessSettings(organizationId)
-  if (!roles || !access) return undefined
-  const settings = { roles, ...access }
-  return (member: Parameters<typeof effectiveAccess>[0]) => effectiveAccess(member, settings)
+const listedMax = '1000'
+
+/** What each member can do with flags, by user. The server decides it by the rules that requests pass. */
+function useFlagAccess(organizationId: string) {
+  const call = useCall()
+  return useQuery({
+    queryKey: ['effective-access', organizationId],
+    queryFn: async ({ signal }) => {
+      const params = { parent_lookup_organization_id: organizationId }
+      const { results } = await call(routes.roleAccess.listFlagAccess, { params, query: { limit: listedMax }, signal })
+      return new Map(results.map(access => [access.user.uuid, access]))
+    },
+  })
 }
 
-function FlagAccess({ access: { canEdit, because, extraFlags } }: { access: EffectiveAccess }) {
+/** Without access for a member who has joined since it was loaded. */
+function MemberFlagAccess({ access }: { access: FlagAccess | undefined }) {
   const t = useMessages()
+  if (!access) return null
   return (
     <>
-      <Badge variant="light" color={canEdit ? 'green' : 'gray'}>
-        {canEdit ? t.roles.canEdit : t.roles.canView}
+      <Badge variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
+        {t.access.levels[access.access_level]}
       </Badge>
       <Text size="xs" c="dimmed">
-        {t.members.because[because]}
-        {extraFlags.length > 0 && ` · ${t.roles.extraFlags(extraFlags.join(', '))}`}
+        {accessSource(t, access)}
+        {access.editable_flags.length > 0 && ` · ${t.roles.extraFlags(access.editable_flags.join(', '))}`}
       </Text>
     </>
   )

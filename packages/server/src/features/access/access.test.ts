@@ -321,6 +321,41 @@ onEachDatabase('access', dialect => {
       await defaultTo(37)
     })
 
+    it('is listed without a flag too, with the flags that a role adds', async () => {
+      const [writers, readers] = [await newRole(`Writers ${dialect}`, 37), await newRole(`Readers ${dialect}`, 21)]
+      const people = { writer: await s.join('all-writer'), reader: await s.join('all-reader') }
+      const join = (role: { id: string }, { uuid }: { uuid: string }) =>
+        s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: uuid })
+      await join(writers, people.writer)
+      await join(readers, people.writer)
+      await join(readers, people.reader)
+      const flag = await newFlag()
+      await s.post(`${flags}${flag.id}/role_access/`, { role_id: readers.id })
+      const { results, count } = (await s.get(`${s.organization}/flag_access/?limit=1000`)).body
+      expect(results).toHaveLength(count)
+      const accessOf = ({ email }: { email: string }) => {
+        const { user: _user, ...access } = results.find(({ user }: Effective) => user.email === email)
+        return access
+      }
+      const named = ({ id, name }: { id: string; name: string }) => ({ id, name })
+      expect(accessOf(people.writer)).toEqual({
+        access_level: 'editor',
+        source: 'role',
+        role: named(writers),
+        editable_flags: [],
+      })
+      expect(accessOf(people.reader)).toEqual({
+        access_level: 'viewer',
+        source: 'role',
+        role: named(readers),
+        editable_flags: [flag.key],
+      })
+      const { body: first } = await s.get(`${s.organization}/flag_access/?limit=1`)
+      expect([first.count, first.results.length]).toEqual([count, 1])
+      const stranger = await s.stranger(`flag-access-${dialect}`)
+      expect((await stranger.get(`${s.organization}/flag_access/`)).status).toBe(404)
+    })
+
     it('comes in pages', async () => {
       const flag = await newFlag()
       const { count } = await effectiveOf(flag.id)

@@ -107,7 +107,7 @@ export function effectiveAccess(grants: FlagGrants, flag: AccessTarget, roleAcce
 }
 
 /** What a user can do with any flag: by the highest role, or as the organization has set it for members without one. */
-function generalAccess({ level, roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
+export function generalAccess({ level, roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
   if ((level ?? 0) >= adminLevel) return { level: editAccess, source: { kind: 'admin' } }
   if (organizationAccess === editAccess) return { level: editAccess, source: { kind: 'organization' } }
   const role = roles.find(({ accessLevel }) => accessLevel === editAccess) ?? roles[0]

@@ -2,13 +2,25 @@ import type { PageOf, Window } from '../../pagination.ts'
 import { forbidden } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, hasAnyScope, levelIn, type Project, type User } from '../../tenancy.ts'
-import { type AccessTarget, type EffectiveAccess, effectiveAccess, type Role } from './access.ts'
+import {
+  type AccessTarget,
+  type EffectiveAccess,
+  editAccess,
+  effectiveAccess,
+  generalAccess,
+  type Role,
+} from './access.ts'
 
 /** What a member can do with a flag, and the role that decides, if one does. */
 export interface MemberAccess {
   readonly user: User
   readonly access: EffectiveAccess
   readonly role: Role | undefined
+}
+
+export interface MemberFlagAccess extends MemberAccess {
+  /** The flags that roles let the member edit, when the member cannot edit all. */
+  readonly editableFlags: readonly string[]
 }
 
 /** Raises `forbidden` unless the key may read both the flag and the members of its organization. */
@@ -33,6 +45,28 @@ export async function listEffectiveAccess(
   const decided = grants.map((each, index) => effectiveAccess({ ...each, level: members[index]?.level }, flag))
   const roles = await decidingRoles(tx, flag, decided)
   return { count, items: members.map(({ user }, index) => ({ user, access: decided[index]!, role: roles[index] })) }
+}
+
+/** A page of the organization's members, each with the access to flags that others created. */
+export async function listFlagAccess(
+  tx: Stores,
+  organizationId: string,
+  window: Window,
+): Promise<PageOf<MemberFlagAccess>> {
+  const { count, items: members } = await tx.organizations.listMembers(organizationId, window)
+  if (members.length === 0) return { count, items: [] }
+  const userIds = members.map(({ user }) => user.id)
+  const grants = await tx.roleAccess.grantsOfAll(organizationId, userIds)
+  const roleIds = new Set(grants.flatMap(({ roles }) => roles.map(({ id }) => id)))
+  const roleOf = new Map((await tx.roles.findAll([...roleIds])).map(role => [role.id, role]))
+  const items = members.map(({ user, level }, index) => {
+    const own = { ...grants[index]!, level }
+    const access = generalAccess(own)
+    const role = access.source.kind === 'role' ? roleOf.get(access.source.roleId) : undefined
+    const keys = access.level === editAccess ? [] : own.roles.flatMap(({ id }) => roleOf.get(id)?.flagKeys ?? [])
+    return { user, access, role, editableFlags: [...new Set(keys)].sort() }
+  })
+  return { count, items }
 }
 
 async function decidingRoles(

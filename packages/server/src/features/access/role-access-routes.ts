@@ -12,7 +12,7 @@ import { canEditFlag, type Role, type RoleAccess } from './access.ts'
 import { effectiveAccessToWire, roleAccessToWire } from './access-resource.ts'
 import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
 import { grantsFor, requireCanGrant } from './grants.ts'
-import { listEffectiveAccess, requireCanListAccess } from './list-effective-access.ts'
+import { listEffectiveAccess, listFlagAccess, requireCanListAccess } from './list-effective-access.ts'
 
 interface Deps {
   readonly database: Database
@@ -22,6 +22,15 @@ interface Deps {
 /** Contract 4.3. */
 export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.roleAccess
+
+  serve(r.listFlagAccess, async ({ organization, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => listFlagAccess(tx, organization.id, window))
+    return pageBody(page, window, url, ({ user, access, role, editableFlags }) => ({
+      ...effectiveAccessToWire(user, access, role),
+      editable_flags: [...editableFlags],
+    }))
+  })
 
   serve(r.listEffective, ({ actor, project, params, query, url }) => {
     requireCanListAccess(actor, project)

@@ -1,8 +1,8 @@
 import { type EffectiveAccess as Access, routes } from '@halyard/contract'
 import { Badge, Stack, Text, Title } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { Messages } from '../../i18n/en.ts'
 import { useMessages } from '../../i18n/language.tsx'
+import { accessSource } from '../../organizations/access-source.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Pagination } from '../../ui/data/pagination.tsx'
@@ -50,7 +50,7 @@ export function EffectiveAccess({ members: { results, count }, offset, onPage }:
               <Badge key="level" variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
                 {t.access.levels[access.access_level]}
               </Badge>,
-              sourceOf(t, access),
+              accessSource(t, access),
             ],
           }))}
         />
@@ -68,9 +68,3 @@ const MemberName = ({ user }: { user: Access['user'] }) => (
     </Text>
   </>
 )
-
-function sourceOf(t: Messages, { source, role }: Access): string {
-  if (source === 'role') return t.access.byRole(role?.name ?? '')
-  if (source === 'role_access') return t.access.byRoleAccess(role?.name ?? '')
-  return t.access.sources[source]
-}

@@ -10,12 +10,6 @@ export const organizations: OrganizationsMessages = {
     member: 'Mitglied',
     admin: 'Admin',
     owner: 'Inhaber',
-    because: {
-      admin: 'als Admin',
-      organization: 'für die Organisation festgelegt',
-      role: 'durch eine Rolle',
-      default: 'Standard ohne Rolle',
-    },
     remove: 'Entfernen',
     leave: 'Organisation verlassen',
     leaveQuestion: 'Diese Organisation verlassen? Für die Rückkehr brauchst du eine Einladung.',

@@ -9,12 +9,6 @@ export const organizations = {
     member: 'Member',
     admin: 'Admin',
     owner: 'Owner',
-    because: {
-      admin: 'as an admin',
-      organization: 'set for the organization',
-      role: 'by role',
-      default: 'default without a role',
-    },
     remove: 'Remove',
     leave: 'Leave organization',
     leaveQuestion: 'Leave this organization? You will need an invitation to come back.',
