@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startVisit, type Visit } from './browser.ts'
+import { sendEventsOfAda, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 let flag: string
@@ -67,6 +67,16 @@ describe('shipped fonts', { timeout: 60_000 }, () => {
     expect(new Set(requests.map(({ cacheControl }) => cacheControl))).toEqual(
       new Set(['public, max-age=31536000, immutable']),
     )
+  })
+
+  it('draw the legend of a chart', async () => {
+    const { scenario } = visit
+    await sendEventsOfAda(scenario)
+    const people = async () => (await scenario.get(`${scenario.project}/persons/`)).body.count
+    await expect.poll(people, { timeout: 60_000 }).toBe(1)
+    const legend = '.u-legend .u-label'
+    const [page] = await openTwice(`${flag}?tab=usage`, page => page.locator(legend).first().waitFor())
+    expect(await fontsOf(page, legend)).toEqual(['Inter'])
   })
 
   it('load no font for code on a page without any', async () => {

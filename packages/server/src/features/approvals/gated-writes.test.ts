@@ -101,6 +101,6 @@ onEachDatabase('flags that a guard checks', dialect => {
       return copyFlag(tx, actor, organization, copy, now(), permit)
     })
     expect(guard.checked).toHaveLength(1)
-    expect(made).toMatchObject({ key: 'copied', projectId: target.id, version: 1 })
+    expect(made!.flag).toMatchObject({ key: 'copied', projectId: target.id, version: 1 })
   })
 })

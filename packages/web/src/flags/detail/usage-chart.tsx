@@ -32,7 +32,8 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
       isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short', timeZone: 'UTC' },
     )
     const colorOf = (_plot: uPlot, index: number) => series[index - 1]?.color ?? variantColor(index - 1)
-    const axis = { stroke: text, grid, ticks: grid }
+    const { fontFamily } = getComputedStyle(target)
+    const axis = { stroke: text, grid, ticks: grid, font: `12px ${fontFamily}` }
     const chart = new uPlot(
       {
         width: target.clientWidth,
@@ -65,6 +66,8 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
       ],
       target,
     )
+    // Its style sheet names the system's fonts.
+    chart.root.style.fontFamily = fontFamily
     const observer = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: heightPixels }))
     observer.observe(target)
     return () => {
