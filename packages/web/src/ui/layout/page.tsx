@@ -1,5 +1,5 @@
 import { Box, Group, Text, Title } from '@mantine/core'
-import { type ReactNode, useContext, useEffect, useRef } from 'react'
+import { Fragment, type ReactNode, useContext, useEffect, useRef } from 'react'
 import classes from './page.module.css'
 import { VisibilityContext } from './visibility-context.ts'
 
@@ -32,7 +32,7 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
       <div className={classes.head}>
         <Group justify="space-between" align="flex-start" gap="xs">
           <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
-            {heading ?? title}
+            {heading ?? breakable(title)}
           </Title>
           {actions && <Group gap="xs">{actions}</Group>}
         </Group>
@@ -46,3 +46,13 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
     </Box>
   )
 }
+
+/** A long address or key breaks at its punctuation rather than within a word. */
+const breakable = (text: string): ReactNode =>
+  text.split(/(?<=[@._])(?=\w)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts never move.
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
