@@ -116,13 +116,13 @@ export function generalAccess({ level, roles, organizationAccess, defaultAccess 
   return { level: defaultAccess, source: { kind: 'default' } }
 }
 
-/** The flags that a user can edit: all, or those they created and those that one of their roles has access to. */
-export type EditableFlags = 'all' | { readonly createdById: number; readonly flagIds: readonly number[] }
+/** The flags that a user can edit: all, or those they created and those that one of these roles has access to. */
+export type EditableFlags = 'all' | { readonly createdById: number; readonly roleIds: readonly string[] }
 
 export const editableFlags = (grants: FlagGrants): EditableFlags =>
   generalAccess(grants).level === editAccess
     ? 'all'
-    : { createdById: grants.userId, flagIds: [...grants.grantedFlags.keys()] }
+    : { createdById: grants.userId, roleIds: grants.roles.map(({ id }) => id) }
 
 export const canEditFlag = (grants: FlagGrants, flag: AccessTarget): boolean =>
   effectiveAccess(grants, flag).level === editAccess

@@ -7,6 +7,7 @@ import {
   type EffectiveAccess,
   editAccess,
   effectiveAccess,
+  type FlagGrants,
   generalAccess,
   type Role,
 } from './access.ts'
@@ -38,11 +39,8 @@ export async function listEffectiveAccess(
   flag: AccessTarget,
   window: Window,
 ): Promise<PageOf<MemberAccess>> {
-  const { count, items: members } = await tx.organizations.listMembers(organizationId, window)
-  if (members.length === 0) return { count, items: [] }
-  const userIds = members.map(({ user }) => user.id)
-  const grants = await tx.roleAccess.grantsOfAll(organizationId, userIds, flag.id)
-  const decided = grants.map((each, index) => effectiveAccess({ ...each, level: members[index]?.level }, flag))
+  const { count, items: members } = await listGrants(tx, organizationId, window, [flag.id])
+  const decided = members.map(({ grants }) => effectiveAccess(grants, flag))
   const roles = await decidingRoles(tx, flag, decided)
   return { count, items: members.map(({ user }, index) => ({ user, access: decided[index]!, role: roles[index] })) }
 }
@@ -53,20 +51,30 @@ export async function listFlagAccess(
   organizationId: string,
   window: Window,
 ): Promise<PageOf<MemberFlagAccess>> {
-  const { count, items: members } = await tx.organizations.listMembers(organizationId, window)
-  if (members.length === 0) return { count, items: [] }
-  const userIds = members.map(({ user }) => user.id)
-  const grants = await tx.roleAccess.grantsOfAll(organizationId, userIds)
-  const roleIds = new Set(grants.flatMap(({ roles }) => roles.map(({ id }) => id)))
+  const { count, items: members } = await listGrants(tx, organizationId, window, [])
+  const roleIds = new Set(members.flatMap(({ grants }) => grants.roles.map(({ id }) => id)))
   const roleOf = new Map((await tx.roles.findAll([...roleIds])).map(role => [role.id, role]))
-  const items = members.map(({ user, level }, index) => {
-    const own = { ...grants[index]!, level }
-    const access = generalAccess(own)
+  const items = members.map(({ user, grants }) => {
+    const access = generalAccess(grants)
     const role = access.source.kind === 'role' ? roleOf.get(access.source.roleId) : undefined
-    const keys = access.level === editAccess ? [] : own.roles.flatMap(({ id }) => roleOf.get(id)?.flagKeys ?? [])
+    const keys = access.level === editAccess ? [] : grants.roles.flatMap(({ id }) => roleOf.get(id)?.flagKeys ?? [])
     return { user, access, role, editableFlags: [...new Set(keys)].sort() }
   })
   return { count, items }
+}
+
+/** A page of the organization's members with what decides about their access; of single flags, only these count. */
+async function listGrants(
+  tx: Stores,
+  organizationId: string,
+  window: Window,
+  flagIds: readonly number[],
+): Promise<PageOf<{ readonly user: User; readonly grants: FlagGrants }>> {
+  const { count, items: members } = await tx.organizations.listMembers(organizationId, window)
+  if (members.length === 0) return { count, items: [] }
+  const userIds = members.map(({ user }) => user.id)
+  const grants = await tx.roleAccess.grantsOfAll(organizationId, userIds, flagIds)
+  return { count, items: members.map(({ user, level }, index) => ({ user, grants: { ...grants[index]!, level } })) }
 }
 
 async function decidingRoles(

@@ -6,8 +6,8 @@ import { type AccessLevel, type FlagGrants, flagResource, type RoleAccess, viewA
 import type { RoleAccessStore } from './role-access-store.ts'
 
 export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
-  /** Without a flag, the grants of all flags. */
-  async function readGrants(organizationId: string, userIds: readonly number[], flagId?: number) {
+  /** Without flags, the grants of all. */
+  async function readGrants(organizationId: string, userIds: readonly number[], flagIds?: readonly number[]) {
     const setting = await db
       .selectFrom('organizations')
       .leftJoin('resource_access', join =>
@@ -26,7 +26,7 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
       .where('roles.organization_id', '=', organizationId)
       .orderBy('roles.name')
       .execute()
-    const granted = await grantsOfRoles([...new Set(memberships.map(role => role.id))], flagId)
+    const granted = await grantsOfRoles([...new Set(memberships.map(role => role.id))], flagIds)
     return userIds.map((userId): Omit<FlagGrants, 'level'> => {
       const own = memberships.filter(role => role.user_id === userId)
       const roleIds = new Set(own.map(role => role.id))
@@ -40,13 +40,13 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
     })
   }
 
-  function grantsOfRoles(roleIds: readonly string[], flagId: number | undefined) {
-    if (roleIds.length === 0) return []
+  function grantsOfRoles(roleIds: readonly string[], flagIds: readonly number[] | undefined) {
+    if (roleIds.length === 0 || flagIds?.length === 0) return []
     const granted = db
       .selectFrom('flag_role_access')
       .select(['id', 'flag_id', 'role_id'])
       .where('role_id', 'in', roleIds)
-    return (flagId === undefined ? granted : granted.where('flag_id', '=', flagId)).execute()
+    return (flagIds === undefined ? granted : granted.where('flag_id', 'in', flagIds)).execute()
   }
 
   return {

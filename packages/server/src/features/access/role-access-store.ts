@@ -5,11 +5,11 @@ import type { FlagGrants, RoleAccess } from './access.ts'
 export interface RoleAccessStore {
   /** What the user can do with flags, except their level in the organization. */
   grantsOf(organizationId: string, userId: number): Promise<Omit<FlagGrants, 'level'>>
-  /** The same for several users, in the order of the ids; of single flags, only this one counts. */
+  /** The same for several users, in the order of the ids, with the grants of these flags only. */
   grantsOfAll(
     organizationId: string,
     userIds: readonly number[],
-    flagId?: number,
+    flagIds: readonly number[],
   ): Promise<readonly Omit<FlagGrants, 'level'>[]>
 
   /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */

@@ -206,8 +206,19 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
         editable === 'all'
           ? all
           : await countTags(
-              counted().where(({ eb, or }) =>
-                or([eb('created_by_id', '=', editable.createdById), eb('id', 'in', [0, ...editable.flagIds])]),
+              counted().where(({ eb, or, selectFrom }) =>
+                or([
+                  eb('created_by_id', '=', editable.createdById),
+                  ...(editable.roleIds.length === 0
+                    ? []
+                    : [
+                        eb(
+                          'id',
+                          'in',
+                          selectFrom('flag_role_access').select('flag_id').where('role_id', 'in', editable.roleIds),
+                        ),
+                      ]),
+                ]),
               ),
             )
       const tags = new Map([...all].map(([tag, flags]) => [tag, { flags, editable: own.get(tag) ?? 0 }]))

@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { PageFonts } from '../../../http/web-app/web-app-files.ts'
 import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
 import type { FirstCredentials } from './first-credentials.ts'
-
-/** The fonts of the dashboard: a `<link>` that loads the text font, and `@font-face` rules. */
-interface Fonts {
-  readonly preload: string
-  readonly faces: string
-}
 
 /** `/setup?token=…`: the first person chooses the owner's password. A form without scripts, which needs no built dashboard. */
 export function serveSetup(
   app: FastifyInstance,
   credentials: FirstCredentials,
-  fonts: (() => Fonts) | undefined,
+  fonts: (() => PageFonts) | undefined,
   now: () => Instant,
 ): void {
   const send = (reply: FastifyReply, status: number, page: Page): FastifyReply => {
