@@ -150,7 +150,12 @@ export {
   type ProjectSecretKey,
   tokenOverlapHoursMax,
 } from './organizations/projects.ts'
-export type { EffectiveAccess, FlagAccess, RoleAccess } from './organizations/role-access.ts'
+export {
+  type EffectiveAccess,
+  editableFlagsMax,
+  type FlagAccess,
+  type RoleAccess,
+} from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
 export type { SignIn } from './organizations/session.ts'
 export type { User, UserBasic } from './organizations/users.ts'

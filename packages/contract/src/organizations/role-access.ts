@@ -56,13 +56,18 @@ export const EffectiveAccess = Type.Object(
 )
 export type EffectiveAccess = Static<typeof EffectiveAccess>
 
+/** Maximum number of keys per member in a list of members. */
+export const editableFlagsMax = 20
+
 export const FlagAccess = Type.Object(
   {
     ...EffectiveAccess.properties,
     editable_flags: Type.Array(Type.String(), {
-      description: 'Keys of the flags that a role lets the member edit, when the member cannot edit all.',
+      maxItems: editableFlagsMax,
+      description: 'Keys of flags that a role lets the member edit, when the member cannot edit all: the first ones.',
       examples: [[]],
     }),
+    editable_flag_count: Type.Integer({ description: 'How many such flags there are.', examples: [0] }),
   },
   { title: 'FlagAccess', description: 'What a member can do with flags that others created, and why.' },
 )

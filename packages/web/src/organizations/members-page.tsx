@@ -130,6 +130,7 @@ function useFlagAccess(organizationId: string) {
 function MemberFlagAccess({ access }: { access: FlagAccess | undefined }) {
   const t = useMessages()
   if (!access) return null
+  const { editable_flags: keys, editable_flag_count: count } = access
   return (
     <>
       <Badge variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
@@ -137,7 +138,7 @@ function MemberFlagAccess({ access }: { access: FlagAccess | undefined }) {
       </Badge>
       <Text size="xs" c="dimmed">
         {accessSource(t, access)}
-        {access.editable_flags.length > 0 && ` · ${t.roles.extraFlags(access.editable_flags.join(', '))}`}
+        {count > 0 && ` · ${t.roles.extraFlags(keys.join(', ') + (count > keys.length ? ', …' : ''))}`}
       </Text>
     </>
   )

@@ -343,12 +343,14 @@ onEachDatabase('access', dialect => {
         source: 'role',
         role: named(writers),
         editable_flags: [],
+        editable_flag_count: 0,
       })
       expect(accessOf(people.reader)).toEqual({
         access_level: 'viewer',
         source: 'role',
         role: named(readers),
         editable_flags: [flag.key],
+        editable_flag_count: 1,
       })
       const { body: first } = await s.get(`${s.organization}/flag_access/?limit=1`)
       expect([first.count, first.results.length]).toEqual([count, 1])

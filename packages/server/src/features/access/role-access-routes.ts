@@ -1,4 +1,4 @@
-import { routes } from '@halyard/contract'
+import { editableFlagsMax, routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -28,7 +28,8 @@ export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): voi
     const page = await database.read(tx => listFlagAccess(tx, organization.id, window))
     return pageBody(page, window, url, ({ user, access, role, editableFlags }) => ({
       ...effectiveAccessToWire(user, access, role),
-      editable_flags: [...editableFlags],
+      editable_flags: editableFlags.slice(0, editableFlagsMax),
+      editable_flag_count: editableFlags.length,
     }))
   })
 

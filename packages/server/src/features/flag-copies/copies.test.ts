@@ -166,7 +166,13 @@ onEachDatabase('organization flags', dialect => {
     const restore = `${second!.flags}${theirs.id}/restore/`
     expect((await s.post(restore, { version: 1 })).status).toBe(400)
     const mismatch = await s.post(restore, { version: 1, payload_schema: { type: 'boolean' } })
-    expect([mismatch.status, mismatch.body.code]).toEqual([400, 'payload_mismatch'])
+    expect([mismatch.status, mismatch.body.code, mismatch.body.attr]).toEqual([
+      400,
+      'payload_mismatch',
+      'payload_schema',
+    ])
+    const unreadable = await s.post(restore, { version: 1, payload_schema: { type: 5 } })
+    expect([unreadable.status, unreadable.body.attr]).toEqual([400, 'payload_schema'])
     expect((await s.get(theirSchema)).body.schema).toEqual({ type: 'number' })
     const restored = await s.post(restore, { version: 1, payload_schema: { type: 'string' } })
     expect([restored.status, restored.body.filters]).toEqual([200, theirs.filters])

@@ -1,5 +1,5 @@
 import type { Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
+import { invalid, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
@@ -34,8 +34,14 @@ export async function restoreFlag(
     await tx.projects.holdReferences(project.id)
     const restored = { ...stored, filters: earlier.content.filters }
     if (payloadSchema === null) await removePayloadSchema(tx, author, project, restored, now)
-    else await setPayloadSchema(tx, author, project, restored, payloadSchema, now)
+    else await setPayloadSchema(tx, author, project, restored, payloadSchema, now).catch(rethrowForField)
   }
   const update = { stored, patch: earlier.content, trigger: { restored_version: version } }
   return updateFlag(tx, author, project, update, now, permit)
+}
+
+/** A problem of the schema, named as this request names the field. */
+function rethrowForField(error: unknown): never {
+  if (!(error instanceof Problem) || error.field !== 'schema') throw error
+  throw invalid('payload_schema', error.code ?? 'invalid_input', error.message)
 }

@@ -54,4 +54,12 @@ describe('ephemeral changes', () => {
     ephemeral.receive(messages[0]!)
     expect(received).toEqual([changeOf(0)])
   })
+
+  it('ignore messages of another format', () => {
+    const received: EphemeralChange[] = []
+    const ephemeral = createEphemeralChanges({})
+    ephemeral.subscribe(changes => received.push(...changes))
+    for (const message of ['', '{', 'null', '{}', '[null, 1, {}]']) ephemeral.receive(message)
+    expect(received).toEqual([])
+  })
 })

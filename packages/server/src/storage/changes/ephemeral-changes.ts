@@ -85,7 +85,17 @@ export function createEphemeralChanges({
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    receive: message => deliver(JSON.parse(message)),
+    receive: message => deliver(readMessage(message)),
     close: () => clearTimeout(timer),
+  }
+}
+
+/** Ignores what is not of this format: any client of the database can send to the channel. */
+function readMessage(message: string): readonly EphemeralChange[] {
+  try {
+    const changes: unknown = JSON.parse(message)
+    return Array.isArray(changes) ? changes.filter(change => typeof change?.topic === 'string') : []
+  } catch {
+    return []
   }
 }
