@@ -10,28 +10,33 @@ import type { Plan } from './plan.ts'
 export class Project {
   readonly compiler: Compiler
   readonly flags: readonly CompiledFlag[]
-  /** How each flag is evaluated, by position; null when it has a single outcome. */
-  readonly plans: readonly (Plan | null)[]
   readonly index: FlagIndex
   readonly flagOrder: FlagOrder
   /** The positions of the flags that others depend on. */
   readonly dependedOn: ReadonlySet<number>
   /** The number of predicates when the project was linked. The compiler's list may grow later. */
   readonly predicateCount: number
+  // What takes a pass over all flags is made when it is first needed: most snapshots in a series of changes never evaluate.
+  #plans: readonly (Plan | null)[] | undefined
   #hashes: readonly PlannedHashes[] | undefined
   #leftToServer: ReadonlySet<number> | undefined
 
   constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, flagOrder: FlagOrder) {
     this.compiler = compiler
     this.flags = flags
-    this.plans = flags.map(({ plan }) => plan)
     this.index = index
     this.flagOrder = flagOrder
     this.dependedOn = new Set([...flagOrder.dependencies.values()].flat())
     this.predicateCount = compiler.pool.predicates.length
   }
 
-  /** Lazy: most snapshots in a series of changes never evaluate all flags. */
+  /** How each flag is evaluated, by position; null when it has a single outcome. */
+  get plans(): readonly (Plan | null)[] {
+    this.#plans ??= this.flags.map(({ plan }) => plan)
+    return this.#plans
+  }
+
+  /** The hashes that an evaluation of all flags may need. */
   get hashes(): readonly PlannedHashes[] {
     this.#hashes ??= planHashes(this.flags, this.compiler.conditions)
     return this.#hashes
