@@ -21,6 +21,8 @@ const preparedStatementsMax = 400
 /** How long a statement waits for a lock: it blocks the event loop, so it is short. */
 const busyTimeoutMilliseconds = 5
 const openTimeoutMilliseconds = 5000
+/** Of each connection. A page that is not cached is read from the operating system's cache, which takes a microsecond. */
+const cacheKilobytes = 1000
 /** How long the write-ahead log grows before a checkpoint. A commit that triggers one takes three syncs instead of one, so it is to be rare. */
 const logPagesMax = 4000
 
@@ -32,9 +34,8 @@ export function openSqlite(path: string, options: { readOnly?: boolean } = {}): 
     handle.function(foldFunction, { deterministic: true }, text => (typeof text === 'string' ? foldCase(text) : text))
     handle.exec(`pragma busy_timeout = ${openTimeoutMilliseconds}`)
     if (!options.readOnly) handle.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = ${logPagesMax}`)
-    handle.exec(
-      'pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
-    )
+    handle.exec('pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory')
+    handle.exec(`pragma cache_size = -${cacheKilobytes}`)
     handle.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`)
   } catch (error) {
     handle.close()
