@@ -8,12 +8,12 @@
 
   ;; Addresses in bytes. The schedule has 80 vectors, from 0 on. Copying may run over the last message by 128 bytes.
   (global $messages i32 (i32.const 1280))
-  (global $prefixes (export "prefixes") i32 (i32.const 9600))
-  (global $lengths (export "lengths") i32 (i32.const 13696))
-  (global $tails (export "tails") i32 (i32.const 13952))
-  (global $results (export "results") i32 (i32.const 14464))
+  (global $prefixes (export "prefixes") i32 (i32.const 17792))
+  (global $lengths (export "lengths") i32 (i32.const 25984))
+  (global $tails (export "tails") i32 (i32.const 26496))
+  (global $results (export "results") i32 (i32.const 27008))
   ;; Messages per call.
-  (global (export "capacity") i32 (i32.const 64))
+  (global (export "capacity") i32 (i32.const 128))
 
   (func (export "hash") (param $count i32) (param $blocks i32) (param $tailLength i32)
     (call $join (local.get $count) (i32.shl (local.get $blocks) (i32.const 6)) (local.get $tailLength))
