@@ -1,6 +1,6 @@
 import { compressedBytesMin, compressSync, createEncodingChooser, type Encoding } from '../http/server/compression.ts'
 import { bodyIn, type ResponseBody, type ResponseHead, responseHead } from './fast-response.ts'
-import type { ResponseBuffer } from './response-buffer.ts'
+import type { ResponseMemory } from './response-batch.ts'
 
 /** A larger body is left to the ordinary path, which compresses on another thread. */
 const compressedAtOnceBytesMax = 1024 * 1024
@@ -32,12 +32,12 @@ export function createEncodingDecision(): (
   }
 }
 
-/** Compresses a body that was assembled in the buffer, and puts the result in its place. */
+/** Compresses a body that was assembled in the memory, and puts the result in its place. */
 export const compressIn = (
-  buffer: ResponseBuffer,
+  memory: ResponseMemory,
   { bytes, from, to }: ResponseBody,
   encoding: Encoding,
-): ResponseBody => bodyIn(buffer, compressSync(bytes.subarray(from, to), encoding))
+): ResponseBody => bodyIn(memory, compressSync(bytes.subarray(from, to), encoding))
 
 /** Bodies that are sent repeatedly, compressed once. */
 export function createCompressedBodies(): (body: Buffer, encoding: Encoding) => Buffer {

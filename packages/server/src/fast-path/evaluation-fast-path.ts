@@ -29,7 +29,7 @@ import type { FastPath, ReceivedBody } from './fast-path.ts'
 import { bodyIn, type FastResponse, type ResponseBody, type ResponseHead, responseHead } from './fast-response.ts'
 import { createFlagsResponseTemplates } from './flags-response-template.ts'
 import type { RequestHead } from './parse-request-head.ts'
-import { createResponseBuffer } from './response-buffer.ts'
+import type { ResponseMemory } from './response-batch.ts'
 
 interface Deps {
   readonly evaluation: SdkEvaluation
@@ -72,7 +72,6 @@ const refusalBody = Buffer.from(JSON.stringify(refusal.body))
 /** Answers evaluations and polls for definitions from memory. Errors take the ordinary path, which finds out what is wrong. */
 export function createEvaluationFastPath(deps: Deps): FastPath {
   const { counts, evaluation, requests } = deps
-  const buffer = createResponseBuffer()
   const templateOf = createFlagsResponseTemplates()
   const parseUrl = memoizeByKey(urlsMax, parseEvaluationUrl)
   const parsePoll = createPollParser()
@@ -115,7 +114,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
         accessLogEvent,
       )
     }
-    return { head: responseHead, requestId, bytes: body.bytes, from: body.from, to: body.to, buffer }
+    return { head: responseHead, requestId, bytes: body.bytes, from: body.from, to: body.to }
   }
 
   /** To the ordinary path. */
@@ -126,16 +125,21 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
   const routeOf = ({ method, url }: RequestHead): Route =>
     method === 'POST' ? evaluationRoutes[parseUrl(url)!.endpoint] : '/flags/definitions'
 
-  function serialize(url: EvaluationUrl, result: SdkResult, requestId: string): ResponseBody {
+  function serialize(url: EvaluationUrl, result: SdkResult, requestId: string, memory: ResponseMemory): ResponseBody {
     const { served, evaluation: done, hasKeys } = result
     const assembled =
       url.shape === 'details' && !hasKeys
-        ? templateOf(served)(done.outcomes, done.eligible, evaluation.envelopeOf(url, result, requestId), buffer)
+        ? templateOf(served)(done.outcomes, done.eligible, evaluation.envelopeOf(url, result, requestId), memory)
         : undefined
-    return assembled ?? bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
+    return assembled ?? bodyIn(memory, Buffer.from(evaluation.toJson(url, result, requestId)))
   }
 
-  function evaluate(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
+  function evaluate(
+    head: RequestHead,
+    received: ReceivedBody,
+    requestId: string,
+    memory: ResponseMemory,
+  ): FastResponse | undefined {
     const begun = performance.now()
     const url = parseUrl(head.url)!
     const { headers } = head
@@ -149,17 +153,22 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const result = value === undefined ? undefined : evaluation.evaluateSync(headers, value)
     if (result === undefined) return leave('not_in_memory')
     traceEvaluation(span, result.served, result.evaluation)
-    const serialized = serialize(url, result, requestId)
+    const serialized = serialize(url, result, requestId, memory)
     const encoding = decideEncoding(serialized.to - serialized.from, headers['accept-encoding'])
     if (encoding === 'later') return leave('large')
-    const body = encoding === 'gzip' || encoding === 'br' ? compressIn(buffer, serialized, encoding) : serialized
+    const body = encoding === 'gzip' || encoding === 'br' ? compressIn(memory, serialized, encoding) : serialized
     deps.sdkCalls.note(result.served.project.id, headers, url.query.ver)
     counts.addSeconds((performance.now() - begun) / 1000)
     const route = evaluationRoutes[url.endpoint]
     return finish(head, received, requestId, route, 200, evaluationHeads[encoding], body, result.served.project.id)
   }
 
-  function define(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
+  function define(
+    head: RequestHead,
+    received: ReceivedBody,
+    requestId: string,
+    memory: ResponseMemory,
+  ): FastResponse | undefined {
     const key = credentialOf(head.headers)
     const { token, withCohorts } = parsePoll(head.url)
     const known = key === undefined || token === undefined ? undefined : deps.knownDefinitions(key, token, withCohorts)
@@ -172,7 +181,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     if (status === 304) counts.addUnchanged()
     else counts.addDefinitions()
     const content = encoding === 'gzip' || encoding === 'br' ? compressedBody(json, encoding) : json
-    const body = bodyIn(buffer, status === 304 ? emptyBody : content)
+    const body = bodyIn(memory, status === 304 ? emptyBody : content)
     const projectId = known.served.project.id
     return finish(head, received, requestId, '/flags/definitions', status, heads[encoding], body, projectId)
   }
@@ -180,15 +189,16 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
   return {
     accepts: ({ method, url }) =>
       !deps.isClosing() && (method === 'POST' ? parseUrl(url) !== undefined : url.startsWith(definitionsPrefix)),
-    respond(head, received) {
+    respond(head, received, memory) {
       const requestId = acceptableRequestId(head.headers['x-request-id']) ?? randomUUID()
       if (deps.tracing) span = deps.tracing.startRequest(head.method, pathOf(head.url), head.headers)
       if (deps.shedder.admitEvaluation(performance.now() - received.receivedAt) !== undefined) {
-        const body = bodyIn(buffer, refusalBody)
+        const body = bodyIn(memory, refusalBody)
         return finish(head, received, requestId, routeOf(head), 503, refusalHead, body, undefined)
       }
       try {
-        return head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
+        const answer = head.method === 'POST' ? evaluate : define
+        return answer(head, received, requestId, memory)
       } catch {
         return leave('error')
       }

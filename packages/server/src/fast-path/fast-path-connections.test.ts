@@ -4,11 +4,12 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createNodeServers, type NodeServers } from '../http/server/node-server.ts'
 import { bodyIn, responseHead } from './fast-response.ts'
-import { createResponseBuffer } from './response-buffer.ts'
 
 const head = responseHead(200, { 'content-type': 'text/plain', 'x-path': 'fast' })
 
 const times: Record<string, number> = { '*': 20_000, '+': 3000 }
+/** The operating system takes no response of this length at once. */
+const unsendable = `${'long '.repeat(200)}*`
 
 /** Echoes: what is posted to `/fast` on the fast path, everything else through `node:http`. `*` stands for a long response, `+` for a shorter one. */
 let servers: NodeServers
@@ -16,14 +17,13 @@ let server: Server
 let port: number
 let accepted: Socket[]
 beforeEach(async () => {
-  const buffer = createResponseBuffer()
   const long = (text: string): Buffer => Buffer.from(text.repeat(times[text.at(-1)!] ?? 1))
   servers = createNodeServers({
     accepts: ({ url }) => url === '/fast',
-    respond: (_head, { bytes, from, to }) => ({
+    respond: (_head, { bytes, from, to }, memory) => ({
       head,
       requestId: 'id-1',
-      ...bodyIn(buffer, long(bytes.toString('utf8', from, to))),
+      ...bodyIn(memory, long(bytes.toString('utf8', from, to))),
     }),
   })
   accepted = []
@@ -173,6 +173,47 @@ describe('connections on the fast path', () => {
     socket.resume()
     await expect.poll(() => responses.length).toBe(asked.length)
     expect(responses.every(({ body, path }, n) => path === 'fast' && body === asked[n]!.repeat(times['+']!))).toBe(true)
+    socket.destroy()
+  })
+
+  it('belong to Node only when a slow reader has got all responses', async () => {
+    const { socket, responses } = open()
+    socket.pause()
+    socket.write(post('/fast', unsendable) + post('/other', 'last') + post('/fast', 'after'))
+    await expect.poll(() => accepted[0]?.writableLength).toBeGreaterThan(0)
+    socket.resume()
+    await expect.poll(() => responses.length).toBe(3)
+    expect(paths(responses)).toBe('fast http http')
+    expect(responses[0]!.body === unsendable.repeat(20_000)).toBe(true)
+    expect(responses.slice(1).map(({ body }) => body)).toEqual(['last', 'after'])
+    socket.destroy()
+  })
+
+  it('read nothing from a client that does not read', async () => {
+    const { socket, responses } = open()
+    socket.pause()
+    const first = post('/fast', unsendable)
+    socket.write(first)
+    await expect.poll(() => accepted[0]?.writableLength).toBeGreaterThan(0)
+    expect(accepted[0]!.isPaused()).toBe(true)
+    socket.write(post('/fast', 'next'))
+    socket.resume()
+    await expect.poll(() => responses.length).toBe(2)
+    expect(responses[1]!.body).toBe('next')
+    socket.destroy()
+  })
+
+  it('wait for the rest of a request while its client has responses to read', async () => {
+    const { socket, responses } = open()
+    socket.pause()
+    const text = post('/fast', 'some text')
+    socket.write(post('/fast', 'long *').repeat(40) + text.slice(0, -3))
+    await expect.poll(() => accepted[0]?.isPaused()).toBe(true)
+    socket.resume()
+    await expect.poll(() => responses.length).toBe(40)
+    socket.write(text.slice(-3))
+    await expect.poll(() => responses.length).toBe(41)
+    expect(responses[40]!.body).toBe('some text')
     socket.destroy()
   })
 

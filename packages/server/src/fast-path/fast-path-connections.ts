@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
-import type { Task, TickScheduler } from '../overload/tick-scheduler.ts'
+import { createTickScheduler, type Task, type TickScheduler } from '../overload/tick-scheduler.ts'
 import type { FastPath } from './fast-path.ts'
 import { createHeadWriter, type FastResponse } from './fast-response.ts'
 import { parseRequestHead, type RequestHead } from './parse-request-head.ts'
+import { createResponseBatch, type Recipient, type ResponseBatch } from './response-batch.ts'
 
 /**
  * Serves connections by the fast path. At the first request that it does not answer, the connection is handed over to `node:http`,
@@ -17,7 +18,6 @@ export interface FastPathConnections {
 
 export interface FastPathConnectionsDeps {
   readonly fastPath: FastPath
-  readonly scheduler: TickScheduler
   /** Gives a connection to `node:http`. */
   readonly handOver: (socket: Socket) => void
   readonly limits: IdleLimits
@@ -44,15 +44,19 @@ const nothing = Buffer.alloc(0)
 
 export function createFastPathConnections(deps: FastPathConnectionsDeps): FastPathConnections {
   const open = new Set<FastPathConnection>()
+  const responses = createResponseBatch()
+  const scheduler = createTickScheduler(responses.flush)
   const context: Context = {
     ...deps,
     open,
+    responses,
+    scheduler,
     parseHead: memoizeByKey(parsedHeadsMax, parseRequestHead),
     writeHead: createHeadWriter(),
   }
   return {
     serve(socket) {
-      deps.scheduler.accepted()
+      scheduler.accepted()
       new FastPathConnection(socket, context).begin()
     },
     beginClosing() {
@@ -64,11 +68,13 @@ export function createFastPathConnections(deps: FastPathConnectionsDeps): FastPa
 /** What all connections share. */
 interface Context extends FastPathConnectionsDeps {
   readonly open: Set<FastPathConnection>
+  readonly responses: ResponseBatch
+  readonly scheduler: TickScheduler
   readonly parseHead: (text: string) => RequestHead | undefined
   readonly writeHead: ReturnType<typeof createHeadWriter>
 }
 
-class FastPathConnection implements Task {
+class FastPathConnection implements Task, Recipient {
   readonly #socket: Socket
   readonly #context: Context
   readonly #remoteAddress: string | undefined
@@ -103,16 +109,15 @@ class FastPathConnection implements Task {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    const now = performance.now()
     const begun = this.#received
-    this.#receivedAt = now
+    this.#receivedAt = performance.now()
     this.#received = begun === undefined ? chunk : Buffer.concat([begun, chunk])
     if (begun !== undefined) {
       this.#hasWaited = true
       this.#socket.setTimeout(this.#context.limits.keepAliveTimeout)
     }
-    const mayRun = this.#context.scheduler.hasTime(now) || !this.#isEvaluation()
-    if (!mayRun || this.run()) this.#schedule()
+    if (this.#isEvaluation()) this.#schedule()
+    else this.run()
   }
 
   /** Nothing more is read from a client whose requests wait. */
@@ -123,7 +128,7 @@ class FastPathConnection implements Task {
   }
 
   #resume(): void {
-    if (this.#socket.isPaused()) this.#socket.resume()
+    if (!this.#isSending && this.#socket.isPaused()) this.#socket.resume()
   }
 
   /** Whether the first request is one that can wait. Health probes and everything else for `node:http` cannot. */
@@ -159,7 +164,7 @@ class FastPathConnection implements Task {
 
   /** Returns where the next request begins; undefined when this connection has to wait or belongs to Node. */
   #respondNext(bytes: Buffer, from: number): number | undefined {
-    const { fastPath, parseHead } = this.#context
+    const { fastPath, parseHead, responses } = this.#context
     const end = bytes.indexOf(endOfHead, from)
     const isReadable = end >= 0 && end - from <= headBytesMax
     const head = isReadable ? parseHead(bytes.toString('latin1', from, end)) : undefined
@@ -172,28 +177,38 @@ class FastPathConnection implements Task {
       // Waiting once is enough: collecting what dribbles in would cost more with every chunk.
       return this.#hasWaited ? this.#leave(bytes.subarray(from)) : this.#waitForRest(bytes.subarray(from))
     }
-    const response = fastPath.respond(head, {
-      bytes,
-      from: bodyFrom,
-      to: bodyTo,
-      receivedAt: this.#receivedAt,
-      remoteAddress: this.#remoteAddress,
-    })
+    const body = { bytes, from: bodyFrom, to: bodyTo, receivedAt: this.#receivedAt, remoteAddress: this.#remoteAddress }
+    const response = fastPath.respond(head, body, responses)
     if (response === undefined) return this.#leave(bytes.subarray(from))
-    return this.#send(response) ? bodyTo : this.#pauseUntilSent(bytes.subarray(bodyTo))
+    this.#send(response)
+    return bodyTo
   }
 
-  /** Returns whether the operating system has taken all of it. */
-  #send(response: FastResponse): boolean {
-    const { limits, writeHead } = this.#context
+  #send(response: FastResponse): void {
+    const { limits, responses, writeHead } = this.#context
     if (!this.#hasResponded) {
       this.#hasResponded = true
       this.#socket.setTimeout(limits.keepAliveTimeout)
     }
-    this.#socket.write(writeHead(response, limits.keepAliveTimeout))
+    responses.add(writeHead(response, limits.keepAliveTimeout), this)
+  }
+
+  /** The client reads slower than it sends: backpressure. */
+  write(response: Buffer): boolean {
+    this.#socket.write(response)
     if (this.#socket.writableLength === 0) return true
-    response.buffer.detach()
+    if (!this.#isSending) {
+      this.#isSending = true
+      this.#socket.setTimeout(this.#context.limits.keepAliveTimeout)
+      this.#socket.pause()
+      this.#notifyWhenSent()
+    }
     return false
+  }
+
+  /** `drain` comes only for large amounts, the callback of an empty write always. */
+  #notifyWhenSent(): void {
+    this.#socket.write(nothing, this.#onSent)
   }
 
   #waitForRest(received: Buffer): undefined {
@@ -202,23 +217,26 @@ class FastPathConnection implements Task {
     this.#socket.setTimeout(restMilliseconds)
   }
 
-  /** The client reads slower than it sends: backpressure. `drain` comes only for large amounts, the callback of an empty write always. */
-  #pauseUntilSent(received: Buffer): undefined {
-    if (received.length > 0) this.#received = received
-    this.#isSending = true
-    this.#socket.pause()
-    this.#socket.write(nothing, this.#onSent)
-  }
-
   readonly #onSent = (error?: Error | null): void => {
+    const isUsable = !error && this.#socket.writable && this.#context.open.has(this)
+    // Another response may have been written since.
+    if (isUsable && this.#socket.writableLength > 0) {
+      this.#notifyWhenSent()
+      return
+    }
     this.#isSending = false
-    if (error || !this.#socket.writable || !this.#context.open.has(this)) return
+    if (!isUsable) return
     if (this.#received === undefined) this.#resume()
-    else this.#schedule()
+    else if (!this.#isScheduled) this.#schedule()
   }
 
-  /** Hands the connection over, with what has not been answered. */
+  /** Hands the connection over, with what has not been answered, as soon as all responses have been sent. */
   #leave(received: Buffer): undefined {
+    this.#context.responses.flush()
+    if (this.#isSending) {
+      this.#received = received
+      return
+    }
     this.#detach()
     this.#socket.setTimeout(0)
     this.#resume()

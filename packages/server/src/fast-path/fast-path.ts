@@ -1,5 +1,6 @@
 import type { FastResponse } from './fast-response.ts'
 import type { RequestHead } from './parse-request-head.ts'
+import type { ResponseMemory } from './response-batch.ts'
 
 /**
  * Responds to requests on the raw socket, without the streams and events that `node:http` creates for each of them and that cost
@@ -8,8 +9,8 @@ import type { RequestHead } from './parse-request-head.ts'
 export interface FastPath {
   /** Whether requests like this can be answered from memory. Others are handed over to `node:http` ahead of everything that waits. */
   accepts(head: RequestHead): boolean
-  /** Undefined when this one cannot be answered from memory. */
-  respond(head: RequestHead, body: ReceivedBody): FastResponse | undefined
+  /** Assembles the response in `memory`. Undefined when this one cannot be answered from what is known. */
+  respond(head: RequestHead, body: ReceivedBody, memory: ResponseMemory): FastResponse | undefined
 }
 
 /** The body of a request is `bytes` from `from` to `to`. */

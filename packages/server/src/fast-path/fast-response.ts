@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { ResponseBuffer } from './response-buffer.ts'
+import type { ResponseMemory } from './response-batch.ts'
 
 /** A response that is ready to be written: a prepared head, a request id and a body. */
 export interface FastResponse extends ResponseBody {
@@ -12,8 +12,6 @@ export interface ResponseBody {
   readonly bytes: Buffer
   readonly from: number
   readonly to: number
-  /** Owns the bytes. */
-  readonly buffer: ResponseBuffer
 }
 
 /** Status line and headers, without those that differ from response to response. */
@@ -29,12 +27,12 @@ export function responseHead(status: number, headers: Readonly<Record<string, st
   return { text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`, hasBody: status !== 304 }
 }
 
-/** Copies a body into the buffer. */
-export function bodyIn(buffer: ResponseBuffer, body: Uint8Array): ResponseBody {
+/** Copies a body into the memory. */
+export function bodyIn(memory: ResponseMemory, body: Uint8Array): ResponseBody {
   const to = headBytesMax + body.length
-  const bytes = buffer.take(to)
+  const bytes = memory.take(to)
   bytes.set(body, headBytesMax)
-  return { bytes, from: headBytesMax, to, buffer }
+  return { bytes, from: headBytesMax, to }
 }
 
 /** Writes the head in front of the body, as Node would, and returns both as one range of bytes. */
@@ -62,11 +60,16 @@ export function createHeadWriter(): (response: FastResponse, keepAliveMillisecon
     const idEnd = head.hasBody ? writeLength(bytes, from, to - from) : from - emptyLine.length
     if (!head.hasBody) bytes.set(emptyLine, idEnd)
     const idStart = idEnd - requestId.length
-    bytes.write(requestId, idStart, 'latin1')
+    writeAscii(requestId, bytes, idStart)
     const start = idStart - text.length
     bytes.set(text, start)
     return bytes.subarray(start, to)
   }
+}
+
+/** For short texts, which a call of `Buffer.write` takes several times as long for. */
+export function writeAscii(text: string, bytes: Buffer, at: number): void {
+  for (let index = 0; index < text.length; index++) bytes[at + index] = text.charCodeAt(index)
 }
 
 const lengthField = Buffer.from('\r\ncontent-length: ')

@@ -5,7 +5,7 @@ import { serializeFlagsResponse } from '../api/sdk/serialize-flags-response.ts'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
 import { createFlagsResponseTemplates } from './flags-response-template.ts'
-import { createResponseBuffer } from './response-buffer.ts'
+import { createResponseBatch } from './response-batch.ts'
 
 const condition = fc.record({
   properties: fc.array(
@@ -46,7 +46,7 @@ const requestId = '0b9c9c3e-5d3f-4b1e-8a43-2f2b9d5c7f10'
 
 it.each(caches)('writes the bytes that the ordinary path writes, %s', (_, bytesMax) => {
   const templateOf = createFlagsResponseTemplates(bytesMax)
-  const buffer = createResponseBuffer()
+  const memory = createResponseBatch()
   fc.assert(
     fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
       const list = flags.map(
@@ -62,7 +62,7 @@ it.each(caches)('writes the bytes that the ordinary path writes, %s', (_, bytesM
         const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
         const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
         const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-        const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)!
+        const { bytes, from, to } = templateOf(served)(results, eligible, envelope, memory)!
         // A JavaScript object sorts keys that look like numbers.
         const json = JSON.stringify(generic)
         expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(json))
@@ -74,7 +74,7 @@ it.each(caches)('writes the bytes that the ordinary path writes, %s', (_, bytesM
 
 it.each(caches)('writes responses with many flags and large payloads, %s', (_, bytesMax) => {
   const templateOf = createFlagsResponseTemplates(bytesMax)
-  const buffer = createResponseBuffer()
+  const memory = createResponseBatch()
   const list = Array.from({ length: 300 }, (_, index): FlagDefinition => {
     const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? 2048 * (index % 3) * 100 : index % 41))
     return {
@@ -94,7 +94,7 @@ it.each(caches)('writes responses with many flags and large payloads, %s', (_, b
       const results = snapshot.evaluate({ distinctId }, { now: 0 })
       const eligible = snapshot.flags.map((_, index) => index)
       const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-      const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)!
+      const { bytes, from, to } = templateOf(served)(results, eligible, envelope, memory)!
       expect(bytes.toString('utf8', from, to)).toBe(JSON.stringify(generic))
     }
   }
@@ -118,7 +118,7 @@ it.each([
   const results = snapshot.evaluate({ distinctId: 'user' }, { now: 0 })
   const all = snapshot.flags.map((_, index) => index)
   const assemble = (eligible: number[]) =>
-    template(results, eligible, { requestId, evaluatedAt: 7, hasErrors: false }, createResponseBuffer())
+    template(results, eligible, { requestId, evaluatedAt: 7, hasErrors: false }, createResponseBatch())
   expect(assemble(all)).toBeUndefined()
   expect(assemble(all.slice(1))).toBeDefined()
 })

@@ -3,9 +3,9 @@ import type { Envelope } from '../api/sdk/serialize-flags-response.ts'
 import { flagDetail } from '../api/sdk/serialize-flags-response.ts'
 import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
-import { headBytesMax, type ResponseBody } from './fast-response.ts'
+import { headBytesMax, type ResponseBody, writeAscii } from './fast-response.ts'
 import { type FragmentStore, openFragmentStore } from './fragment-store.ts'
-import type { ResponseBuffer } from './response-buffer.ts'
+import type { ResponseMemory } from './response-batch.ts'
 
 /**
  * Serializes an evaluation by copying prepared fragments. The bytes equal the JSON of `serializeFlagsResponse`. Undefined when that
@@ -15,7 +15,7 @@ export type FlagsResponseTemplate = (
   outcomes: Outcomes,
   eligible: readonly number[],
   envelope: Envelope,
-  buffer: ResponseBuffer,
+  memory: ResponseMemory,
 ) => ResponseBody | undefined
 
 /**
@@ -93,7 +93,7 @@ function templateOf(
     return true
   }
 
-  return (outcomes, eligible, { config, evaluatedAt, hasErrors, requestId }, buffer) => {
+  return (outcomes, eligible, { config, evaluatedAt, hasErrors, requestId }, memory) => {
     let count = 0
     let flagsBytes = 0
     let hasFailed = hasErrors
@@ -114,15 +114,15 @@ function templateOf(
     const tail = `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}`
     const end = flagsFrom + flagsBytes
     const to = end + tail.length + (config?.json.length ?? 0) + 1
-    const bytes = buffer.take(to)
+    const bytes = memory.take(to)
     store.copy(list, count, flagsBytes, bytes, flagsFrom)
-    bytes.write(tail, end, 'latin1')
+    writeAscii(tail, bytes, end)
     if (config !== undefined) bytes.set(config.json, end + tail.length)
     bytes[to - 1] = endOfObject
     const start = hasFailed ? openingWithErrors : opening
     // The opening overwrites the comma of the first fragment.
     const from = flagsFrom + (count > 0 ? 1 : 0) - start.length
     bytes.set(start, from)
-    return { bytes, from, to, buffer }
+    return { bytes, from, to }
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Bounds how long one tick of the event loop evaluates, so that new connections and health probes are served between two ticks
- * however many requests wait. libuv accepts at most one connection per tick: the shorter the ticks, the more clients get in.
+ * Runs evaluations at the end of a tick of the event loop, when all sockets have been read. One after another they find their code and
+ * data in the caches of the processor, which reading and writing in turn would evict: a tenth of the time of an evaluation of 100 flags.
+ *
+ * It also bounds how long one tick evaluates, so that new connections and health probes are served between two ticks however many
+ * requests wait. libuv accepts at most one connection per tick: the shorter the ticks, the more clients get in.
  */
 export interface TickScheduler {
-  /** Whether work that arrives now may run at once: nothing waits, and this tick has time left. */
-  hasTime(now: number): boolean
-  /** Runs the task later; tasks that have more to do are scheduled again behind the others. */
+  /** Runs the task at the end of this tick or later; tasks that have more to do are scheduled again behind the others. */
   add(task: Task): void
   /** A connection was accepted in this tick. More may be waiting: accepting takes precedence, for a bounded time. */
   accepted(): void
@@ -22,12 +23,14 @@ const tickMillisecondsMax = 3
 const acceptingTickMillisecondsMax = 1
 const acceptingMillisecondsMax = 5
 
-export function createTickScheduler(now: () => number = () => performance.now()): TickScheduler {
+/** `afterTasks` is called when the tasks of a tick have run. */
+export function createTickScheduler(
+  afterTasks: () => void = () => {},
+  now: () => number = () => performance.now(),
+): TickScheduler {
   let round: Task[] = []
   let next: Task[] = []
   let position = 0
-  /** When the time of this tick is used up; 0 before its first work. */
-  let deadline = 0
   let hasAccepted = false
   /** Since when every tick has accepted a connection; 0 when the last one has not. */
   let acceptingSince = 0
@@ -44,7 +47,6 @@ export function createTickScheduler(now: () => number = () => performance.now())
   /** Runs after all sockets of this tick were read. */
   function endTick(): void {
     isArmed = false
-    deadline = 0
     const time = now()
     if (!hasAccepted) acceptingSince = 0
     else if (acceptingSince === 0) acceptingSince = time
@@ -56,6 +58,7 @@ export function createTickScheduler(now: () => number = () => performance.now())
       do runNext()
       while (waiting() > 0 && now() < until)
       acceptingSince = 0
+      afterTasks()
     }
     if (waiting() > 0) arm()
   }
@@ -70,13 +73,6 @@ export function createTickScheduler(now: () => number = () => performance.now())
   }
 
   return {
-    hasTime(time) {
-      if (hasAccepted || waiting() > 0) return false
-      if (deadline > 0) return time < deadline
-      deadline = time + tickMillisecondsMax
-      arm()
-      return true
-    },
     add(task) {
       next.push(task)
       arm()

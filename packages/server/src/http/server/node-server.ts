@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import type { FastPath } from '../../fast-path/fast-path.ts'
 import { createFastPathConnections } from '../../fast-path/fast-path-connections.ts'
-import { createTickScheduler } from '../../overload/tick-scheduler.ts'
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -73,7 +72,7 @@ export function createNodeServers(fastPath?: FastPath): NodeServers {
         toHttp(socket)
       }
       const connections: Connections = fastPath
-        ? createFastPathConnections({ fastPath, scheduler: createTickScheduler(), handOver, limits: server })
+        ? createFastPathConnections({ fastPath, handOver, limits: server })
         : { serve: handOver, beginClosing() {} }
       connectionsOf.push(connections)
       return server.on('connection', (socket: Socket) => {
