@@ -1,5 +1,7 @@
 // Busy keep-alive clients and health probes in a process of their own: `node overload-clients.mjs '<options as JSON>'` prints counts as JSON.
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { Worker } from 'node:worker_threads'
 
 /** @type {{ port: number, token: string, connections: number, inFlight: number, seconds: number, probes: number, firstResponseSecondsMax: number, patienceSeconds?: number, probeIntervalMilliseconds?: number }} */
 const options = JSON.parse(process.argv[2])
@@ -61,22 +63,21 @@ function startClient() {
   return client
 }
 
-/** Milliseconds until the response of a new connection; undefined without one. */
+const prober = new Worker(new URL('health-probes.mjs', import.meta.url), {
+  workerData: { port, millisecondsMax: Math.max(12_000, patienceSeconds * 1000) },
+})
+await once(prober, 'message')
+/** Resolvers of the probes under way, by id. */
+const underWay = new Map()
+prober.on('message', ({ id, milliseconds }) => underWay.get(id)(milliseconds))
+let probeCount = 0
+
+/** Milliseconds until the response to a health probe; undefined without one. */
 function probe() {
   return new Promise(resolve => {
-    const startedAt = performance.now()
-    const socket = connect({ port, host: '127.0.0.1' })
-    const end = value => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve(value)
-    }
-    const timer = setTimeout(end, Math.max(12_000, patienceSeconds * 1000), undefined)
-    socket.on('connect', () => socket.write('GET /_livez HTTP/1.1\r\nHost: halyard\r\nConnection: close\r\n\r\n'))
-    socket.once('data', data =>
-      end(data.toString('latin1', 9, 12) === '200' ? performance.now() - startedAt : undefined),
-    )
-    socket.on('error', () => end(undefined))
+    const id = probeCount++
+    underWay.set(id, resolve)
+    prober.postMessage(id)
   })
 }
 
