@@ -3,7 +3,7 @@ import type { Envelope } from '../api/sdk/serialize-flags-response.ts'
 import { flagDetail } from '../api/sdk/serialize-flags-response.ts'
 import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
-import { headBytesMax, type ResponseBody, writeAscii } from './fast-response.ts'
+import { headBytesMax, type ResponseBody } from './fast-response.ts'
 import { type FragmentStore, openFragmentStore } from './fragment-store.ts'
 import type { ResponseMemory } from './response-batch.ts'
 
@@ -116,7 +116,7 @@ function templateOf(
     const to = end + tail.length + (config?.json.length ?? 0) + 1
     const bytes = memory.take(to)
     store.copy(list, count, flagsBytes, bytes, flagsFrom)
-    writeAscii(tail, bytes, end)
+    bytes.write(tail, end, 'latin1')
     if (config !== undefined) bytes.set(config.json, end + tail.length)
     bytes[to - 1] = endOfObject
     const start = hasFailed ? openingWithErrors : opening

@@ -1,6 +1,6 @@
 /**
  * Runs evaluations at the end of a tick of the event loop, when all sockets have been read. One after another they find their code and
- * data in the caches of the processor, which reading and writing in turn would evict: a tenth of the time of an evaluation of 100 flags.
+ * data in the caches of the processor, which reading sockets in turn would evict (ADR 22).
  *
  * It also bounds how long one tick evaluates, so that new connections and health probes are served between two ticks however many
  * requests wait. libuv accepts at most one connection per tick: the shorter the ticks, the more clients get in.
