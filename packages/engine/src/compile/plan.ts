@@ -4,7 +4,7 @@ import type { ParsedBucketing, SplitPart } from '../definition/parse-bucketing.t
 import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters.ts'
 import type { ParsedProperty } from '../definition/parse-property.ts'
 import { conditionStride, NO_VARIANT, OFF_VARIANT, type Outcome } from '../evaluate/outcome.ts'
-import { PERSON } from '../evaluate/run.ts'
+import { NO_ENTITY, PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
 import { bucketingAlgorithms } from '../hash/vendors/bucketing-algorithms.ts'
@@ -50,8 +50,6 @@ export interface VariantSpan {
   readonly to: number
 }
 
-/** A group type that does not exist in the project. */
-export const NO_ENTITY = -1
 /** Instead of the index of a variant: no part of the split includes the subject. */
 export const OUTSIDE = -3
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY

@@ -9,7 +9,7 @@ import {
   type ValueProperty,
 } from '../definition/parse-property.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
-import { NO_CACHE, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
+import { NO_CACHE, NO_ENTITY, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
   FAILED,
   FALSE,
@@ -120,14 +120,10 @@ export class PredicatePool {
     return id
   }
 
-  /**
-   * PostHog SDKs read the properties of the condition's entity, whatever the filter's own type. Where that entity has no
-   * such property, the engine falls back to the filter's type.
-   */
-  #idOfValue(property: ValueProperty, entity: number): number {
-    const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
+  #idOfValue(property: ValueProperty, conditionEntity: number): number {
     const { key, operator, value, mode } = property
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
+    const { entity, named } = this.#entitiesOf(property, operator, conditionEntity)
     const how = `${operator}${mode.ignoresCase ? ':i' : ''}${mode.isSameType ? ':t' : ''}${mode.isAnyItem ? ':a' : ''}`
     const name = `value ${entity} ${named} ${how} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
@@ -136,7 +132,7 @@ export class PredicatePool {
       if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {
         predicate: isStrict(operator)
-          ? strictPredicate(key, test, entity, named)
+          ? strictPredicate(key, test, named)
           : valuePredicate(key, operator, test, entity, named),
         reads: { kind: 'property', entity, fallback: named, key },
       }
@@ -144,6 +140,23 @@ export class PredicatePool {
     if (isStrict(operator) || key === personCreatedAt) this.serverOnly.add(id)
     if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
     return id
+  }
+
+  /**
+   * PostHog SDKs read the properties of the condition's entity, whatever the filter's own type. Where that entity has no
+   * such property, the engine falls back to the filter's type. Strict operators read what the filter names, and nothing else.
+   */
+  #entitiesOf(
+    { group, isOfGroup }: ValueProperty,
+    operator: Operator,
+    conditionEntity: number,
+  ): { readonly entity: number; readonly named: number } {
+    const groupEntity = group === null ? undefined : this.#options.entityOf(group)
+    if (!isStrict(operator)) {
+      return { entity: conditionEntity, named: group === null ? PERSON : (groupEntity ?? conditionEntity) }
+    }
+    const named = !isOfGroup ? PERSON : group === null ? conditionEntity : (groupEntity ?? NO_ENTITY)
+    return { entity: named, named }
   }
 
   #cache(id: number, key: string): void {
@@ -275,8 +288,8 @@ function valuePredicate(key: string, operator: Operator, test: Test, entity: num
 }
 
 /** The tests of strict operators also read missing values. */
-function strictPredicate(key: string, test: Test, entity: number, fallback: number): Predicate {
-  return run => test(run.property(run.hasProperty(entity, key) ? entity : fallback, key), run)
+function strictPredicate(key: string, test: Test, entity: number): Predicate {
+  return run => test(run.property(entity, key), run)
 }
 
 function staticMembership(run: Run, id: number): Ternary {

@@ -22,6 +22,8 @@ export interface ValueProperty {
   /** Undefined for an unknown operator; such a filter never matches. */
   readonly operator: Operator | undefined
   readonly value: unknown
+  /** Whether it is about a group, also when no group type is named: then it is that of the condition. */
+  readonly isOfGroup: boolean
   /** The group type index whose property it is, as text; null for the person. */
   readonly group: string | null
   readonly negated: boolean
@@ -109,6 +111,7 @@ function parseValueProperty(
     key: type === 'person_metadata' && key === 'created_at' ? personCreatedAt : String(key),
     operator,
     value: own(value, 'value'),
+    isOfGroup: type === 'group',
     group,
     mode: parseMode(value, operator, path, report),
     ...negationOf(value, path, report),

@@ -1,9 +1,9 @@
 import { NO_CONDITION } from '../compile/condition-table.ts'
-import { NO_ENTITY, type Plan } from '../compile/plan.ts'
+import type { Plan } from '../compile/plan.ts'
 import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import { deviceIdOf } from './identifier.ts'
 import { EXCLUDED, firstCondition, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'
-import { PERSON, type Run } from './run.ts'
+import { NO_ENTITY, PERSON, type Run } from './run.ts'
 import { FALSE, joinUncertainty, REGEX, REMOTE, type Ternary, TRUE, UNKNOWN, uncertaintyOf } from './ternary.ts'
 
 /**

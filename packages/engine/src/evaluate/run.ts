@@ -9,6 +9,9 @@ import { FAILED, hasFailed, type Ternary } from './ternary.ts'
 /** The entity of the person; each group type of the project is another entity. */
 export const PERSON = 0
 
+/** A group type that does not exist in the project: it has no properties. */
+export const NO_ENTITY = -1
+
 /** The result of a predicate that has not been evaluated in this run. */
 export const NOT_EVALUATED = 255
 

@@ -46,8 +46,8 @@ export class FilterExplainer {
     const { pool, groupTypes } = this.#project.compiler
     const id = pool.idOf(property, entity)
     const reads = pool.reads[id]!
-    const fallback = reads.kind === 'property' ? reads.fallback : entity
-    const from = this.#run.hasProperty(entity, property.key) ? entity : fallback
+    const { entity: first, fallback } = reads.kind === 'property' ? reads : { entity, fallback: entity }
+    const from = this.#run.hasProperty(first, property.key) ? first : fallback
     const result = this.#run.decide(id)
     const isMetadata = property.key === personCreatedAt
     return {

@@ -1,6 +1,6 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import type { CustomBucketing, PlannedCondition, PlannedSplit } from '../compile/condition-table.ts'
-import { FULL_ROLLOUT, NO_ENTITY, type Plan } from '../compile/plan.ts'
+import { FULL_ROLLOUT, type Plan } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
@@ -8,7 +8,7 @@ import { holdoutBucketOf, isHeldOut, isInRollout, rolloutBucketOf, variantBucket
 import { hashIdentifierOf, hashOf } from '../evaluate/custom-bucketing.ts'
 import { deviceIdOf, identifierOf } from '../evaluate/identifier.ts'
 import { NO_VARIANT, OFF_VARIANT, type Outcome } from '../evaluate/outcome.ts'
-import { PERSON, type Run } from '../evaluate/run.ts'
+import { NO_ENTITY, PERSON, type Run } from '../evaluate/run.ts'
 import { FilterExplainer } from './explain-filter.ts'
 import type { ConditionTrace, HoldoutTrace, IdentifierTrace, RolloutTrace, Trace, VariantTrace } from './trace.ts'
 
