@@ -66,8 +66,15 @@ export class ApiError extends Error {
 
 const pageSize = 1000
 
+/** A loop, since a pattern that looks for the end is tried again at every slash. */
+export function withoutTrailingSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end -= 1
+  return url.slice(0, end)
+}
+
 export function createApi({ url, key, fetch = platformFetch }: ApiOptions): Api {
-  const base = url.replace(/\/+$/, '')
+  const base = withoutTrailingSlashes(url)
   const call: Api['call'] = async (route, request) => {
     const { params, query, body, headers } = request as LooseRequest
     const response = await fetch(base + urlOf(route.path, params, query), {

@@ -50,6 +50,7 @@ export {
   type ItemOf,
   type RequestOf,
   urlOf,
+  withoutTrailingSlashes,
 } from './api-client.ts'
 export type {
   ApprovalPolicy,

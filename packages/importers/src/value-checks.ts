@@ -8,7 +8,7 @@ export const isFullVersion = (value: unknown): value is string =>
 
 const octet = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
 const ipv4Range = new RegExp(`^${octet}(\\.${octet}){3}(/([12]?\\d|3[0-2]))?$`)
-const ipv6Range = /^[\da-f:]*:[\da-f:]*(\/(\d{1,2}|1[01]\d|12[0-8]))?$/i
+const ipv6Range = /^(?=[\da-f]*:)[\da-f:]+(\/(\d{1,2}|1[01]\d|12[0-8]))?$/i
 
 export const isIpv4Range = (text: string): boolean => ipv4Range.test(text)
 export const isCidr = (text: string): boolean => isIpv4Range(text) || ipv6Range.test(text)

@@ -3,9 +3,23 @@ import type { Verdict } from '../verdict.ts'
 
 /** The query language of GO Feature Flag, such as `email ew "@example.com" and age ge 18`. */
 export function convertQuery(query: string, path: string, verdict: Verdict): Expression {
-  const tokens = query.match(/\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[()]|[^\s()[\]]+)/g)?.map(token => token.trim()) ?? []
-  const parser = new QueryParser(tokens, path, verdict)
+  const parser = new QueryParser(tokensOf(query), path, verdict)
   return parser.parse()
+}
+
+const token = /\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[()]|[^\s()[\]]+)/y
+
+/** The rest of a query that cannot be read is one token, which no rule accepts. */
+function tokensOf(query: string): string[] {
+  const text = query.trim()
+  const tokens: string[] = []
+  token.lastIndex = 0
+  for (let end = 0; end < text.length; end = token.lastIndex) {
+    const match = token.exec(text)
+    if (!match) return [...tokens, text.slice(end)]
+    tokens.push(match[1]!)
+  }
+  return tokens
 }
 
 const operators: Readonly<Record<string, string>> = {

@@ -249,7 +249,7 @@ function versionTest(key: string, name: string, operand: unknown, path: string, 
 
 /** Versions as GrowthBook compares them, for the one that stands for a missing attribute. */
 function padded(version: string): string {
-  const parts = version.replace(/(^v|\+.*$)/g, '').split(/[-.]/)
+  const parts = version.replace(/^v/, '').split('+', 1)[0]!.split(/[-.]/)
   if (parts.length === 3) parts.push('~')
   return parts.map(part => (/^\d+$/.test(part) ? part.padStart(5, ' ') : part)).join('-')
 }
@@ -278,8 +278,19 @@ function patternTest(key: string, operand: unknown, ignoresCase: boolean, path: 
   if (pattern === undefined) return verdict.refuse('The regular expression has no equivalent in RE2.', path)
   verdict.differs('GrowthBook also matches lists, joined by commas; here only text, numbers and booleans match.', path)
   const test = person(key, 'text_matches', pattern, ignoresCase ? { ignore_case: true } : {})
+  if (!isQuickToTest(operand as string)) {
+    verdict.differs('GrowthBook matches a missing attribute as the text "null"; here it does not match.', path)
+    return test
+  }
   const matchesMissing = new RegExp(operand as string, ignoresCase ? 'i' : undefined).test('null')
   return matchesMissing ? any([test, missing(key)]) : test
+}
+
+/** Few choices even for a backtracking engine: a pattern such as `(|)(|)(|)…x` takes exponential time on four characters. */
+function isQuickToTest(pattern: string): boolean {
+  const repeatsGroups = /\)[*+{]/.test(pattern)
+  const choices = pattern.match(/[*+?|{]/g)?.length ?? 0
+  return choices <= (repeatsGroups ? 5 : 12) && !(repeatsGroups && pattern.includes('{'))
 }
 
 function typeTest(key: string, operand: unknown): Expression {

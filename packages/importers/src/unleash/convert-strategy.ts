@@ -53,7 +53,15 @@ function audienceOf({ name, parameters, path }: SourceStrategy, context: Strateg
   }
 }
 
-const listIn = (value: unknown): string[] => (typeof value === 'string' && value !== '' ? value.split(/\s*,\s*/) : [])
+/** Unleash trims around the commas only, not at the ends of the list. */
+function listIn(value: unknown): string[] {
+  if (typeof value !== 'string' || value === '') return []
+  const items = value.split(',')
+  return items.map((item, index) => {
+    const start = index === 0 ? item : item.trimStart()
+    return index === items.length - 1 ? start : start.trimEnd()
+  })
+}
 
 /** The strategy knows IPv4 ranges; anything else must be the same text. */
 function remoteAddress(ranges: readonly string[]): Expression {

@@ -1,13 +1,13 @@
-import { InvalidatedCache } from './invalidated-cache.ts'
+import { LRUCache } from 'lru-cache'
 
-/** Memoizes a pure function of a string for the most recently used keys. Undefined is not cached. */
+/** Memoizes a pure function of a string for the most recently used keys, whatever it returns: `undefined` costs as much to compute. */
 export function memoizeByKey<T>(keysMax: number, compute: (key: string) => T): (key: string) => T {
-  const cache = new InvalidatedCache<NonNullable<T>>({ sizeMax: keysMax })
+  const cache = new LRUCache<string, { readonly value: T }>({ max: keysMax })
   return key => {
-    const cached = cache.peek(key)
-    if (cached !== undefined) return cached
-    const computed = compute(key)
-    cache.set(key, computed ?? undefined)
-    return computed
+    const cached = cache.get(key)
+    if (cached) return cached.value
+    const value = compute(key)
+    cache.set(key, { value })
+    return value
   }
 }

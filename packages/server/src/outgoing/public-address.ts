@@ -56,10 +56,13 @@ function embeddedIPv4(address: string): string | undefined {
 
 function expand(address: string): number[] {
   const [withoutZone] = address.split('%')
-  const hexadecimal = withoutZone!.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_all, ...parts: string[]) => {
-    const [a, b, c, d] = parts.slice(0, 4).map(Number) as [number, number, number, number]
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
-  })
+  const hexadecimal = withoutZone!.replace(
+    /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/,
+    (_all, ...parts: string[]) => {
+      const [a, b, c, d] = parts.slice(0, 4).map(Number) as [number, number, number, number]
+      return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+    },
+  )
   const [head, tail] = hexadecimal.split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { withoutTrailingSlashes } from '@halyard/contract'
 
 /** Parsers of single settings. Each throws an Error whose message continues the sentence "VARIABLE …". */
 
@@ -74,7 +75,7 @@ function isAddressRange(value: string): boolean {
 
 export function httpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return value.replace(/\/+$/, '')
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return withoutTrailingSlashes(value)
   throw new Error('must be an http:// or https:// URL')
 }
 

@@ -4,8 +4,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 const clientVariables = ['HALYARD_URL', 'HALYARD_KEY', 'HALYARD_PROJECT_ID', 'HALYARD_PROJECT_TOKEN']
 
 /** Kubernetes sets these for a Service called halyard. */
-const isFromKubernetes = (name: string): boolean =>
-  /_(SERVICE_(HOST|PORT\w*)|PORT|PORT_\d+_(TCP|UDP|SCTP)\w*)$/.test(name)
+const isFromKubernetes = (name: string): boolean => /_(SERVICE_(HOST$|PORT)|PORT$|PORT_\d+_(TCP|UDP|SCTP))/.test(name)
 
 const distanceMax = 3
 /** Shorter names (HOST, PORT) resemble too many unrelated variables. */

@@ -3,7 +3,7 @@ const browsers: readonly [RegExp, string][] = [
   [/OPR\/(\d+)/, 'Opera'],
   [/Firefox\/(\d+)/, 'Firefox'],
   [/(?:Chrome|CriOS)\/(\d+)/, 'Chrome'],
-  [/Version\/(\d+).* Safari/, 'Safari'],
+  [/Version\/(\d+)/, 'Safari'],
 ]
 const systems: readonly [RegExp, string][] = [
   [/iPhone|iPad/, 'iOS'],

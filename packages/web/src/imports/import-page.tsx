@@ -140,7 +140,7 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
 /** The last step, with a bar when it counts. */
 function Step({ steps }: { steps: readonly string[] }) {
   const step = steps.at(-1) ?? ''
-  const [, done, total] = /(\d+) of (\d+)/.exec(step) ?? []
+  const [, done, total] = /(\d{1,9}) of (\d{1,9})/.exec(step) ?? []
   return (
     <Stack gap={4} miw={220}>
       <Text size="sm" role="status">

@@ -169,7 +169,7 @@ function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' |
   }
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 const infinite = /^([+-]?)inf(?:inity)?$/i
 
 /** A number, or a string that is nothing but one; otherwise NaN. */

@@ -52,7 +52,7 @@ function parseIpv4(text: string): bigint | undefined {
 }
 
 function parseIpv6(text: string): bigint | undefined {
-  const halves = withoutIpv4(text.replace(/%.*$/s, ''))?.split('::')
+  const halves = withoutIpv4(text.split('%', 1)[0]!)?.split('::')
   if (halves === undefined || halves.length > 2) return undefined
   const [head, tail] = halves.map(half => (half === '' ? [] : half.split(':')))
   const missing = 8 - head!.length - (tail?.length ?? 0)

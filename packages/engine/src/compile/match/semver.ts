@@ -128,7 +128,7 @@ export function wildcardRange(text: string): VersionRange | undefined {
   const pattern = bare(text)
   if (pattern === '*') return { lower: release(0, 0), upper: [Number.POSITIVE_INFINITY, 0, 0], certain: false }
   const once = pattern.replace(/\.\*$/, '').replace(/\*$/, '')
-  const prefix = pattern.replace(/(\.?[*xX])+$/, '')
+  const prefix = withoutWildcards(pattern)
   const [first, second] = prefix.split('.')
   if (!digits.test(first!) || (second !== undefined && !digits.test(second))) return undefined
   const certain = prefix === once && !withLeadingZero.test(first!) && !withLeadingZero.test(second ?? '')
@@ -136,6 +136,13 @@ export function wildcardRange(text: string): VersionRange | undefined {
   if (second === undefined) return { lower: release(major, 0), upper: [major + 1, 0, 0], certain }
   const minor = Number.parseInt(second, 10)
   return { lower: release(major, minor), upper: [major, minor + 1, 0], certain }
+}
+
+/** Trims by index: a pattern that looks for the end would be tried at every character. */
+function withoutWildcards(pattern: string): string {
+  let end = pattern.length
+  while (end > 0 && '*xX'.includes(pattern[end - 1]!)) end -= pattern[end - 2] === '.' ? 2 : 1
+  return pattern.slice(0, end)
 }
 
 const release = (major: number, minor: number): Version => ({ numbers: [major, minor, 0], suffix: '', certain: true })

@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '@halyard/contract'
 import { readConfig } from '../../config.ts'
 import { CommandError, UsageError } from '../usage.ts'
 
@@ -18,7 +19,7 @@ export function serverUrl({ url }: RemoteOptions): string {
   if (given !== undefined && given !== '') {
     if (!/^https?:\/\//.test(given))
       throw new UsageError(`"${given}" is not an http:// or https:// URL (--url, HALYARD_URL).`)
-    return given.replace(/\/+$/, '')
+    return withoutTrailingSlashes(given)
   }
   const { host, port } = readConfig(process.env)
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host

@@ -62,7 +62,10 @@ const block = (head: string, lines: readonly string[]): string =>
 function comment({ key, name, filters }: TypedFlag, stale: ReadonlySet<string>): string {
   const variants = variantKeysOf(filters)
   const lines = [
-    ...(name.trim() === '' ? [] : name.trim().split(/\s*[\r\n\u2028\u2029]+\s*/)),
+    ...name
+      .split(/[\r\n\u2028\u2029]/)
+      .map(line => line.trim())
+      .filter(line => line !== ''),
     ...(stale.has(key)
       ? [`@deprecated The flag is stale${variants.length > 0 ? '' : ': it has the same value for everyone'}.`]
       : []),

@@ -24,6 +24,7 @@ interface Known {
 }
 
 const actorsMax = 10_000
+const refusedMax = 1000
 const freshMilliseconds = 30_000
 
 /** Any change to users, their memberships or keys empties the cache; age is the second guard. */
@@ -33,19 +34,24 @@ export function createActorCache(
   now: () => Instant,
 ): ActorCache {
   const cache = new InvalidatedCache<Known>({ sizeMax: actorsMax })
-  const unsubscribe = changes.subscribe(
-    batch => {
-      if (batch.some(({ topic }) => topic === 'identity')) cache.clear()
-    },
-    () => cache.clear(),
-  )
+  /** Until when a key is not looked up again. Apart from the others, so that guessed keys do not evict valid ones. */
+  const refusedUntil = new InvalidatedCache<number>({ sizeMax: refusedMax })
+  let clears = 0
+  const clear = () => {
+    clears += 1
+    cache.clear()
+    refusedUntil.clear()
+  }
+  const unsubscribe = changes.subscribe(batch => {
+    if (batch.some(({ topic }) => topic === 'identity')) clear()
+  }, clear)
 
   async function lookUp(hash: string, cached: Known | undefined): Promise<Known | undefined> {
     try {
       return await cache.load(hash, async () => {
-        const found = await findActor(hash)
+        const row = await findActor(hash)
         const freshUntil = monotonicNow() + freshMilliseconds
-        return found && { actor: found.actor, expiresAt: found.key.expiresAt, freshUntil }
+        return row && { actor: row.actor, expiresAt: row.key.expiresAt, freshUntil }
       })
     } catch (error) {
       if (cached && error instanceof Problem && error.kind === 'unavailable') return cached
@@ -53,17 +59,25 @@ export function createActorCache(
     }
   }
 
+  async function lookUpOnce(hash: string, cached: Known | undefined): Promise<Known | undefined> {
+    if ((refusedUntil.peek(hash) ?? 0) > monotonicNow()) return undefined
+    const clearsBefore = clears
+    const holder = await lookUp(hash, cached)
+    if (!holder && clears === clearsBefore) refusedUntil.set(hash, monotonicNow() + freshMilliseconds)
+    return holder
+  }
+
   return {
     async find(key) {
       const hash = hashSecret(key)
       const cached = cache.peek(hash)
       const isFresh = cached && cached.freshUntil > monotonicNow()
-      const found = isFresh ? cached : await lookUp(hash, cached)
-      if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
-      if (found.expiresAt !== null && found.expiresAt <= now()) {
+      const holder = isFresh ? cached : await lookUpOnce(hash, cached)
+      if (!holder) throw invalidKey('This API key is not valid. It may have been revoked.')
+      if (holder.expiresAt !== null && holder.expiresAt <= now()) {
         throw invalidKey('This API key has expired. Sign in again or create a new one.')
       }
-      return found.actor
+      return holder.actor
     },
     known(hash) {
       const cached = cache.peek(hash)

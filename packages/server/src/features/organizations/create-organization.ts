@@ -49,7 +49,7 @@ async function freeSlug(tx: Stores, name: string): Promise<string> {
     name
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-+|-+$/g, '')
+      .replace(/^-|-$/g, '')
       .slice(0, slugCharactersMax - 10) || 'organization'
   if (!(await tx.organizations.isSlugTaken(base))) return base
   return `${base}-${newUuid().slice(-8)}`

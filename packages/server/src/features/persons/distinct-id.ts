@@ -36,10 +36,13 @@ const meaningless = new Set([
   '[object object]',
 ])
 
-export const isMeaningless = (distinctId: string): boolean =>
-  meaningless.has(
-    distinctId
-      .toLowerCase()
-      .replace(/^["']+|["']+$/g, '')
-      .trim(),
-  )
+export const isMeaningless = (distinctId: string): boolean => meaningless.has(unquoted(distinctId.toLowerCase()).trim())
+
+function unquoted(text: string): string {
+  const isQuote = (index: number) => text[index] === '"' || text[index] === "'"
+  let start = 0
+  let end = text.length
+  while (isQuote(start)) start += 1
+  while (end > start && isQuote(end - 1)) end -= 1
+  return text.slice(start, end)
+}

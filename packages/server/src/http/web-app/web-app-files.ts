@@ -33,12 +33,18 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
     if (known) return known
     const styles = [...index.matchAll(/href="\/(assets\/[^"]*\.css)"/g)].map(([, name]) => read(name!)).join('')
     known = {
-      preload: /<link [^>]*as="font"[^>]*>/.exec(index)?.[0] ?? '',
-      faces: (styles.match(/@font-face\s*\{[^}]*\}/g) ?? []).join(''),
+      preload: (index.match(linkTag) ?? []).find(tag => tag.includes('as="font"')) ?? '',
+      faces: (styles.match(/@font-face\s*\{[^{}]*\}/g) ?? []).join(''),
     }
     return known
   }
   return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files), fonts }
 }
 
-const withoutApp = (index: string): string => index.replace(/ *<link [^>]*data-signed-in[^>]*>\n?/g, '')
+const linkTag = /<link [^<>]*>/g
+
+const withoutApp = (index: string): string =>
+  index
+    .split('\n')
+    .filter(line => !(line.trimStart().startsWith('<link ') && line.includes('data-signed-in')))
+    .join('\n')

@@ -1,19 +1,20 @@
 import { Anchor, Code } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 
-const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s)]*[^\s).,;:])/g
+const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\)|(https?:\/\/[^\s)]+)/g
 
 /** The subset of Markdown that plugins use in hints: code, bold and links. Everything else is shown verbatim. */
 export function InlineMarkdown({ text }: { text: string }) {
   const parts: ReactNode[] = []
   let end = 0
   for (const found of text.matchAll(pattern)) {
-    const [whole, code, bold, label, address, bare] = found
+    const [, code, bold, label, address] = found
+    const bare = found[5] && withoutPunctuation(found[5])
     parts.push(text.slice(end, found.index))
     if (code !== undefined) parts.push(<Code key={found.index}>{code}</Code>)
     else if (bold !== undefined) parts.push(<b key={found.index}>{bold}</b>)
     else parts.push(<Outside key={found.index} address={address ?? bare ?? ''} label={label ?? bare ?? ''} />)
-    end = found.index + whole.length
+    end = found.index + (bare ?? found[0]).length
   }
   parts.push(text.slice(end))
   return (
@@ -24,6 +25,13 @@ export function InlineMarkdown({ text }: { text: string }) {
       ))}
     </>
   )
+}
+
+/** The end of a sentence is not part of an address. */
+function withoutPunctuation(address: string): string {
+  let end = address.length
+  while ('.,;:'.includes(address[end - 1]!)) end -= 1
+  return address.slice(0, end)
 }
 
 export const Outside = ({ address, label }: { address: string; label: string }) => (

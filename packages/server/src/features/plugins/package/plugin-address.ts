@@ -1,3 +1,4 @@
+import { withoutTrailingSlashes } from '@halyard/contract'
 import { invalid, type Problem } from '../../../problem.ts'
 
 /** Where a plugin can be fetched from, read from the address that a person pasted. */
@@ -47,9 +48,8 @@ const github = new RegExp(
   `^https?://(?:www\\.)?github\\.com/(${word})/(${word})` +
     `(?:/(?:commit/(${word})|tree/(${word})(?:/(.+))?|releases/tag/(${word})|archive/(.+?)(?:\\.zip|\\.tar\\.gz)))?$`,
 )
-const gitlab = new RegExp(
-  `^https?://(?:www\\.)?gitlab\\.com/(${word}(?:/${word})+?)(?:/-/(?:tree|commit|archive)/(${word})(?:/.*)?)?$`,
-)
+const gitlab = new RegExp(`^https?://(?:www\\.)?gitlab\\.com/(${word}(?:/${word})+)$`)
+const gitlabRef = new RegExp(`^(?:tree|commit|archive)/(${word})(?:/.*)?$`)
 const npm = /^https?:\/\/(?:www\.)?npmjs\.com\/package\/((?:@[^/]+\/)?[^/]+)(?:\/v\/([0-9A-Za-z.+-]+))?$/
 const npmName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 const localFolder = /^file:(?!\/\/)(.+)$/
@@ -65,7 +65,7 @@ export const npmPageUrl = (name: string): string => `https://www.npmjs.com/packa
 export function parseAddress(text: string): ParsedAddress {
   if (text.length > urlCharactersMax) throw fault(`The address is longer than ${urlCharactersMax} characters.`)
   const [before, ...query] = text.trim().split('?')
-  const url = before!.replace(/\/+$/, '')
+  const url = withoutTrailingSlashes(before!)
   const address = readNpm(url) ?? readGitHub(url) ?? readGitLab(url) ?? readLocal(url)
   if (!address) throw fault('Plugins come from npmjs.com, github.com or gitlab.com; this address is none of these.')
   return { address, url, token: new URLSearchParams(query.join('?')).get('private_token') ?? undefined }
@@ -95,9 +95,11 @@ function readGitHub(url: string): GitHubAddress | undefined {
 }
 
 function readGitLab(url: string): GitLabAddress | undefined {
-  const match = gitlab.exec(url)
-  if (!match || match[1]!.split('/').some(isDots)) return undefined
-  return { host: 'gitlab', project: match[1]!, ref: match[2] }
+  const end = url.indexOf('/-/')
+  const project = gitlab.exec(end === -1 ? url : url.slice(0, end))?.[1]
+  const ref = end === -1 ? undefined : gitlabRef.exec(url.slice(end + 3))?.[1]
+  if (!project || project.split('/').some(isDots) || (end !== -1 && !ref)) return undefined
+  return { host: 'gitlab', project, ref }
 }
 
 function readLocal(url: string): LocalAddress | undefined {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { withoutTrailingSlashes } from '@halyard/contract'
 import { invalid } from '../../../../problem.ts'
 
 /** The registry that packages of a name come from, and the token for it if the machine has one. */
@@ -39,15 +40,15 @@ export function readNpmSettings(
   ]
   const lines = new Map(files.flatMap(file => (file ? parseNpmrc(readText(file), env) : [])))
   const chosen = env.HALYARD_NPM_REGISTRY || env.npm_config_registry || env.NPM_CONFIG_REGISTRY || lines.get('registry')
-  let found = chosen ? trimSlash(chosen) : undefined
+  let found = chosen ? withoutTrailingSlashes(chosen) : undefined
   function fallback(): string {
-    found ??= trimSlash(askNpm())
+    found ??= withoutTrailingSlashes(askNpm())
     return found
   }
 
   function urlFor(packageName: string): string {
     if (env.HALYARD_NPM_REGISTRY || !packageName.startsWith('@')) return fallback()
-    return trimSlash(lines.get(`${packageName.split('/')[0]}:registry`) || fallback())
+    return withoutTrailingSlashes(lines.get(`${packageName.split('/')[0]}:registry`) || fallback())
   }
   const scoped = [...lines].filter(([key]) => key.endsWith(':registry')).map(([, url]) => url)
   return {
@@ -64,7 +65,7 @@ export function readNpmSettings(
 
 /** Tokens stand under the address without its protocol, `//host/path/:_authToken`, the longest fitting path first. */
 function findToken(lines: ReadonlyMap<string, string>, registry: string): string | undefined {
-  for (let path = `${registry.replace(/^https?:/, '')}/`; path.length > 2; path = path.replace(/[^/]*\/$/, '')) {
+  for (let path = `${registry.replace(/^https?:/, '')}/`; path.length > 2; path = parentOf(path)) {
     const token = lines.get(`${path}:_authToken`)
     if (token) return token
   }
@@ -73,12 +74,19 @@ function findToken(lines: ReadonlyMap<string, string>, registry: string): string
 
 function parseNpmrc(text: string, env: Environment): [string, string][] {
   return text.split('\n').flatMap(line => {
-    const match = /^\s*([^#;\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line)
-    if (!match) return []
-    const value = match[2]!.replace(/^"(.*)"$/, '$1').replace(/\$\{([^}]+)\}/g, (_all, name: string) => env[name] ?? '')
-    return [[match[1]!, value]]
+    const at = line.indexOf('=')
+    const name = line.slice(0, Math.max(0, at)).trim()
+    if (name === '' || name.startsWith('#') || name.startsWith(';')) return []
+    const value = line
+      .slice(at + 1)
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+    return [[name, value.replace(/\$\{([^${}]+)\}/g, (_all, variable: string) => env[variable] ?? '')]]
   })
 }
+
+/** `//host/a/` of `//host/a/b/`. */
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
 
 function readIfThere(file: string): string {
   try {
@@ -95,5 +103,3 @@ function registryOfNpm(): string {
     throw invalid('url', 'lookup_failed', 'npm is not installed, so its registry is unknown. Set HALYARD_NPM_REGISTRY.')
   }
 }
-
-const trimSlash = (url: string): string => url.replace(/\/+$/, '')
