@@ -14,8 +14,8 @@ interface SourceFile {
   /** From the package's `src`, as `server/flags/flag.ts`. */
   readonly name: string
   readonly imports: readonly string[]
-  /** What is loaded together with the file: neither types nor `import()`. */
-  readonly loaded: readonly string[]
+  /** What `import()` loads. In a bundle, a CommonJS package would have only a default export there. */
+  readonly loadedOnDemand: readonly string[]
 }
 
 const files = packages.flatMap(name => filesBelow(join(root, 'packages', name, 'src')).map(path => read(name, path)))
@@ -38,12 +38,8 @@ function read(packageName: string, path: string): SourceFile {
   return {
     name: `${packageName}/${relative(source, path)}`,
     imports: found.map(([, from, dynamic]) => nameOf((from ?? dynamic)!)),
-    loaded: found.flatMap(([statement, from]) => (from && !isTypeOnly(statement) ? [nameOf(from)] : [])),
+    loadedOnDemand: found.flatMap(([, , dynamic]) => (dynamic ? [nameOf(dynamic)] : [])),
   }
-}
-
-function isTypeOnly(statement: string): boolean {
-  return /^\s*(?:import|export)\s+(?:type\s|\{(?:\s*type\s+[^,}]+,?)+\s*\})/.test(statement)
 }
 
 const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, target: string) => boolean): string[] =>
@@ -52,6 +48,11 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
   )
 
 const isFeature = (name: string): boolean => /^server\/(features|evaluation|api|edge)\//.test(name)
+
+const [, listedPackages = ''] =
+  /externalPackages = \[([^\]]*)\]/.exec(readFileSync(join(root, 'scripts/server-bundle.mjs'), 'utf8')) ?? []
+/** They mean the same from source and in the bundle. */
+const externalPackages = listedPackages.split(',').map(name => name.trim().replaceAll("'", ''))
 
 /** A larger folder should be split. */
 const productionFilesMax = 15
@@ -139,11 +140,12 @@ describe('imports', () => {
     expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 
-  it('a start loads neither the routes of the API nor the schemas', () => {
-    const start = loadedFrom('server/cli/serve/serve.ts')
-    expect(start).toContain('server/app.ts')
-    const isLate = (name: string) => /^(typebox|@halyard\/contract$|contract\/|server\/api-routes)/.test(name)
-    expect(start.filter(isLate)).toEqual([])
+  it('the server loads on demand only a command, and packages that are not bundled', () => {
+    const server = production.filter(({ name }) => name.startsWith('server/'))
+    const isAllowed = (file: SourceFile, target: string) =>
+      /^server\/cli\/(program|remote\/api)\.ts$/.test(file.name) || externalPackages.includes(target)
+    const late = server.flatMap(file => file.loadedOnDemand.filter(target => !isAllowed(file, target)))
+    expect(late).toEqual(['server/api-routes.ts'])
   })
 
   it('there are no import cycles', () => {
@@ -200,14 +202,6 @@ describe('the gate', () => {
     expect(users).toEqual(['server/features/schedules/run-schedules.ts'])
   })
 })
-
-/** All that is loaded with a file of the server, and the names of packages. */
-function loadedFrom(entry: string): string[] {
-  const byName = new Map(production.map(file => [file.name, file]))
-  const seen = new Set([entry])
-  for (const name of seen) for (const target of byName.get(name)?.loaded ?? []) seen.add(target)
-  return [...seen]
-}
 
 /** Import cycles, including type imports: files in a cycle can only be understood together. */
 function cycles(files: readonly SourceFile[]): string[] {

@@ -135,7 +135,7 @@ export async function createHalyard(
     }
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
     const { smtpUrl, publicUrl } = config
-    const emails = smtpUrl && publicUrl ? await createSmtpTransport(smtpUrl, senderOf(config, publicUrl)) : undefined
+    const emails = smtpUrl && publicUrl ? createSmtpTransport(smtpUrl, senderOf(config, publicUrl)) : undefined
     const emailBox = emails && createSecretBox(secretKey)
     const memory = createStoreMemory()
     changes.subscribe(

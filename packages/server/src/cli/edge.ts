@@ -19,7 +19,7 @@ export interface EdgeOptions {
 /** `halyard edge`: until SIGTERM or SIGINT. */
 export async function edge(options: EdgeOptions): Promise<void> {
   const config = edgeConfig(options)
-  const telemetry = await openTelemetry(process.env, version)
+  const telemetry = openTelemetry(process.env, version)
   const { log } = openLog(config, telemetry)
   warnOfSettings(log)
   const running = await createEdge(config, log, telemetry)

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
+import { request } from 'undici'
 import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type ReadFrame, readFrames } from './read-frames.ts'
 
@@ -56,8 +57,6 @@ export function connectUpstream({
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
     const traceHeaders = outgoingHeaders()
-    // Loaded by edges only, so that other commands start faster.
-    const { request } = await import('undici')
     const { statusCode, body } = await request(`${url}${path}`, {
       method: 'POST',
       headers: { ...traceHeaders, authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },

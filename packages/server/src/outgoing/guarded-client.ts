@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Dispatcher } from 'undici'
+import { Agent, type Dispatcher, request as send } from 'undici'
 import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from './outgoing.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -43,19 +43,19 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
   const isAllowedAddress = options.isAllowedAddress ?? isPublicAddress
   const lookupAllowed = createLookup(options.resolve ?? lookup, isAllowedAddress)
   const outgoingHeaders = options.outgoingHeaders ?? noOutgoingHeaders
-  let opened: Promise<Agents> | undefined
+  const anywhere = new Agent({ connect: { timeout: connectMsMax } })
+  const publicOnly = new Agent({ connect: { timeout: connectMsMax, lookup: lookupAllowed } })
 
-  function chooseAgent(url: URL, isTrustedHop: boolean, agents: Agents): Dispatcher {
-    if (isTrustedHop) return agents.anywhere
+  function chooseAgent(url: URL, isTrustedHop: boolean): Dispatcher {
+    if (isTrustedHop) return anywhere
     const literal = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(literal) && !isAllowedAddress(literal)) throw notPublic(url.hostname)
-    return agents.publicOnly
+    return publicOnly
   }
 
   async function follow(
     request: OutgoingRequest,
     traceHeaders: Readonly<Record<string, string>>,
-    agents: Agents,
     signal: AbortSignal,
   ): Promise<OutgoingAnswer> {
     let hop = firstHop(request, traceHeaders)
@@ -66,7 +66,7 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
       const { url, ...rest } = hop
       if (request.mayVisit && !request.mayVisit(url)) throw notAllowed(url.host)
       isTrustedHop &&= isTrusted(url.origin)
-      const answer = await agents.send(url, { ...rest, signal, dispatcher: chooseAgent(url, isTrustedHop, agents) })
+      const answer = await send(url, { ...rest, signal, dispatcher: chooseAgent(url, isTrustedHop) })
       const location = redirectStatuses.has(answer.statusCode) ? answer.headers.location : undefined
       if (typeof location === 'string' && redirectsMax > 0) {
         await answer.body.dump()
@@ -82,34 +82,19 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
   return {
     async request(request) {
       const traceHeaders = outgoingHeaders()
-      opened ??= openAgents(lookupAllowed)
-      const agents = await opened
       const timeout = AbortSignal.timeout(request.timeoutMsMax)
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
       try {
-        return await follow(request, traceHeaders, agents, signal)
+        return await follow(request, traceHeaders, signal)
       } catch (error) {
         throw explain(error, request, signal)
       }
     },
     async close() {
-      const agents = await opened
-      await Promise.all([agents?.anywhere.destroy(), agents?.publicOnly.destroy()])
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
     },
   }
 }
-
-/** Loaded at the first request: most processes never need it, and it is a megabyte of code. */
-async function openAgents(lookupAllowed: LookupFunction) {
-  const { Agent, request } = await import('undici')
-  return {
-    send: request,
-    anywhere: new Agent({ connect: { timeout: connectMsMax } }),
-    publicOnly: new Agent({ connect: { timeout: connectMsMax, lookup: lookupAllowed } }),
-  }
-}
-
-type Agents = Awaited<ReturnType<typeof openAgents>>
 
 interface Hop {
   url: URL

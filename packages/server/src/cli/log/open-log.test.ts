@@ -3,7 +3,7 @@ import { openTelemetry } from '../../observability/telemetry/open-telemetry.ts'
 import { openLog } from './open-log.ts'
 
 it('with tracing, a log line has no fields of earlier lines, and neither have outgoing requests', async () => {
-  const telemetry = await openTelemetry({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }, '0.0.0')
+  const telemetry = openTelemetry({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:9/v1/traces' }, '0.0.0')
   const lines: string[] = []
   const logs = { write: (line: string) => void lines.push(line) }
   const { log } = openLog({ logLevel: 'info', logFormat: 'json' }, { ...telemetry!, logs })

@@ -15,7 +15,7 @@ const forgetUsedMilliseconds = 60_000
 
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests in flight finish. */
 export async function serve(config: Config): Promise<void> {
-  const telemetry = await openTelemetry(process.env, version)
+  const telemetry = openTelemetry(process.env, version)
   const { log, outages } = openLog(config, telemetry)
   if (!isWorker()) warnOfSettings(log)
   if (isSupervisor(config.workers)) return supervise(config.workers, log, telemetry?.close)

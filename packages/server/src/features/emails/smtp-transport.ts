@@ -1,3 +1,4 @@
+import { createTransport } from 'nodemailer'
 import type { EmailTransport } from './send-emails.ts'
 
 const timeoutMilliseconds = 10_000
@@ -6,9 +7,7 @@ export const senderOf = ({ emailFrom }: { readonly emailFrom: string | undefined
   emailFrom ?? `halyard@${new URL(publicUrl).hostname}`
 
 /** `smtp://` upgrades to TLS when the server offers it; `smtps://` starts with it. */
-export async function createSmtpTransport(url: string, from: string): Promise<EmailTransport> {
-  // Loaded only where it is used.
-  const { createTransport } = await import('nodemailer')
+export function createSmtpTransport(url: string, from: string): EmailTransport {
   const transporter = createTransport({
     url,
     connectionTimeout: timeoutMilliseconds,

@@ -1,5 +1,6 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
 import { type ExportFormat, exportFormats } from '@halyard/importers/export/exported'
+import { exporters } from '@halyard/importers/export/exporters'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -116,7 +117,6 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
   serve(r.export, async ({ project, query }) => {
     const { format = 'flagd' } = query
     if (!isFormat(format)) throw invalid('format', 'invalid_choice', `Use one of ${exportFormats.join(', ')}.`)
-    const { exporters } = await import('@halyard/importers/export/exporters')
     const { document, items } = exporters[format](await database.read(tx => readExported(tx, project)))
     return { document, items: items.map(({ key, status, reasons }) => ({ key, status, reasons: [...reasons] })) }
   })

@@ -1,4 +1,5 @@
 import { importItemsMax } from '@halyard/contract'
+import { convertersBySource, environmentsBySource } from '@halyard/importers/converters'
 import { parseJson } from '@halyard/importers/document'
 import {
   type ImportedProject,
@@ -66,7 +67,7 @@ export async function planImport(
   for (const { project: existing, document, environment, name } of targets) {
     const project = existing ?? newProject(name ?? '')
     const named = { ...options, ...(environment !== null && { environment }) }
-    const imported = await convert(source, document, named, project)
+    const imported = convert(source, document, named, project)
     count += imported.items.length
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)
@@ -130,22 +131,18 @@ export function stepsOf(report: (step: string) => void, name: string, total: num
 export const readContent = (content: unknown): unknown =>
   typeof content === 'string' ? inFile(() => parseJson(content)) : content
 
-// Read on first use: few installations import.
-const converters = () => import('@halyard/importers/converters')
-
 /** The names of the environments in a file; empty when its format has none. Raises `invalid`. */
-export async function environmentsIn(source: ImportSource, document: unknown): Promise<readonly string[]> {
-  const { environmentsBySource } = await converters()
+export function environmentsIn(source: ImportSource, document: unknown): readonly string[] {
   return inFile(() => environmentsBySource[source]?.(document) ?? [])
 }
 
-async function convert(
+function convert(
   source: ImportSource,
   document: unknown,
   options: ImportOptions,
   project: TargetProject,
-): Promise<ImportedProject> {
-  const names = await environmentsIn(source, document)
+): ImportedProject {
+  const names = environmentsIn(source, document)
   if (options.environment === undefined && names.length > 1) {
     throw new Problem('invalid', `The file has several environments; choose one: ${names.join(', ')}.`, {
       field: 'mapping',
@@ -153,7 +150,6 @@ async function convert(
       extra: { environments: names },
     })
   }
-  const { convertersBySource } = await converters()
   const converter = convertersBySource[source]
   if (!converter) throw invalid('source', 'invalid_choice', `Files of ${source} cannot be imported yet.`)
   const groupTypes = Object.fromEntries(

@@ -40,7 +40,7 @@ export async function readTargets(
   }
   if (newSet !== undefined) requireSetCreation(actor, organization)
   const shared = wanted.content === undefined ? undefined : readContent(wanted.content)
-  const names = mapping || shared === undefined ? [] : await environmentsIn(source, shared)
+  const names = mapping || shared === undefined ? [] : environmentsIn(source, shared)
   return database.read(async tx => {
     const set = setId === undefined ? undefined : await getSet(tx, organization, setId)
     const entries: readonly MappingEntry[] =

@@ -1,4 +1,4 @@
-import type { Busboy, BusboyConfig } from 'busboy'
+import createBusboy, { type Busboy, type BusboyConfig } from 'busboy'
 import { Problem } from '../../problem.ts'
 
 /** A `multipart/form-data` body: fields by name, files as bytes. Of parts with the same name the last one counts. */
@@ -19,7 +19,6 @@ export async function readMultipart(raw: Buffer | undefined, contentType: string
   if (!raw || contentType === undefined) throw unparsable('The body is empty.')
   const fields = new Map<string, string>()
   const files = new Map<string, Buffer>()
-  const createBusboy = (await import('busboy')).default
   await new Promise<void>((resolve, reject) => {
     const parser: Busboy = createBusboy(settingsFor(contentType, raw.length))
     parser.on('field', (name, value) => {

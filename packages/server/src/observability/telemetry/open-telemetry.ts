@@ -1,4 +1,5 @@
 import { ConfigError } from '../../config.ts'
+import { createOtlpTelemetry } from './otlp-telemetry.ts'
 import type { Protocol, Signal, Telemetry, TelemetryOptions } from './telemetry.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -83,13 +84,12 @@ export function enabledSignals(environment: Environment): readonly Signal[] {
   })
 }
 
-/** Undefined unless an OTLP endpoint is set; the SDK is loaded only then. Raises a ConfigError for an invalid value. */
-export async function openTelemetry(environment: Environment, version: string): Promise<Telemetry | undefined> {
+/** Undefined unless an OTLP endpoint is set. Raises a ConfigError for an invalid value. */
+export function openTelemetry(environment: Environment, version: string): Telemetry | undefined {
   const enabled = enabledSignals(environment)
   if (enabled.length === 0) return undefined
   telemetryTargets(environment)
   const options = readOptions(environment, enabled)
-  const { createOtlpTelemetry } = await import('./otlp-telemetry.ts')
   return createOtlpTelemetry(options, version)
 }
 

@@ -28,8 +28,8 @@ afterEach(async () => {
 })
 
 describe('telemetry by OTLP', () => {
-  it('is not created without an endpoint, or when disabled', async () => {
-    expect(await openTelemetry({}, '1')).toBeUndefined()
+  it('is not created without an endpoint, or when disabled', () => {
+    expect(openTelemetry({}, '1')).toBeUndefined()
     expect(enabledSignals({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_SDK_DISABLED: 'true' })).toEqual([])
     expect(enabledSignals({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a', OTEL_LOGS_EXPORTER: 'none' })).toEqual([
       'TRACES',
@@ -38,7 +38,7 @@ describe('telemetry by OTLP', () => {
     expect(enabledSignals({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://a' })).toEqual(['TRACES'])
   })
 
-  it('refuses what it cannot follow, naming the variable', async () => {
+  it('refuses what it cannot follow, naming the variable', () => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a' }
     for (const [variable, value] of [
       ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
@@ -48,7 +48,7 @@ describe('telemetry by OTLP', () => {
       ['OTEL_METRIC_EXPORT_INTERVAL', 'x'],
       ['OTEL_RESOURCE_ATTRIBUTES', 'team'],
     ] as const) {
-      await expect(openTelemetry({ ...endpoint, [variable]: value }, '1')).rejects.toThrow(variable)
+      expect(() => openTelemetry({ ...endpoint, [variable]: value }, '1')).toThrow(variable)
     }
   })
 
@@ -64,7 +64,7 @@ describe('telemetry by OTLP', () => {
       registers: [registry],
     })
     for (const seconds of [0.05, 0.5, 0.6, 5]) histogram.observe(seconds)
-    const telemetry = (await openTelemetry(process.env, '1'))!
+    const telemetry = openTelemetry(process.env, '1')!
     telemetry.exportMetrics(registry)
     await telemetry.close()
 
@@ -82,7 +82,7 @@ describe('telemetry by OTLP', () => {
   })
 
   it('copies log lines, and ignores text that is no log line', async () => {
-    const telemetry = (await openTelemetry(process.env, '1'))!
+    const telemetry = openTelemetry(process.env, '1')!
     telemetry.logs?.write('{"level":"warn","time":"2026-07-01T00:00:00.000Z","msg":"disk_full","path":"/data"}\n')
     telemetry.logs?.write('not json')
     await telemetry.close()

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { CsvError } from 'csv-parse'
+import { CsvError, parse } from 'csv-parse'
 import { invalid, type Problem } from '../../../problem.ts'
 import { type NamedPeople, namedPeople } from './members.ts'
 
@@ -56,7 +56,6 @@ function decode(file: Buffer): string {
 
 /** Records one by one, so that memory holds only the wanted column. Raises `invalid`. */
 async function* parseRecords(file: Buffer, delimiter: string): AsyncGenerator<readonly string[]> {
-  const { CsvError, parse } = await import('csv-parse')
   const parser = parse({
     bom: true,
     delimiter,

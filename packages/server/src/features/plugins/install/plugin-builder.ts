@@ -1,7 +1,7 @@
-import { invalid } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import { availableModules } from '../guest/plugin-program.ts'
-import type { OnStep } from '../package/install-step.ts'
+import type { InstallStep, OnStep } from '../package/install-step.ts'
 import { readLocalFolder } from '../package/local-folder.ts'
 import { type FetchedPackage, fetchPackage, findLatestTag, type Origins } from '../package/origins/fetch-package.ts'
 import { type ParsedAddress, parseAddress } from '../package/plugin-address.ts'
@@ -13,7 +13,8 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 
 /**
  * Builds plugins before anything is stored: fetches, checks, compiles and loads them once. This may take
- * seconds, so it is never called inside a transaction. Everything raises `invalid` with the step that failed.
+ * seconds, so it is never called inside a transaction. Everything raises `invalid` with the step that failed, or
+ * `unavailable` when the fault is the server's own.
  */
 export interface PluginBuilder {
   /** The newest tag of a plugin with an address; undefined when its kind of address has no versions. */
@@ -89,19 +90,59 @@ export function createPluginBuilder({
   }
 
   return {
-    async findLatest(plugin) {
-      const { address, token } = addressOf(plugin)
-      return address.host === 'local' ? undefined : findLatestTag(origins, address, token)
-    },
-    async fetch(plugin, tag, onStep = () => {}, signal) {
-      const fetched = await fetchAt(addressOf(plugin), tag, onStep, signal)
-      if (fetched.manifest.name === undefined) {
-        throw invalid('plugin.json', 'required', 'plugin.json is invalid: `name` is missing.')
-      }
-      onStep('load')
-      return load(fetched.manifest.name, 'tag' in fetched ? fetched.tag : null, fetched)
-    },
-    compile: async (name, files) => load(name, null, await compileFiles(files, availableModules)),
+    findLatest: plugin =>
+      inSteps(async () => {
+        const { address, token } = addressOf(plugin)
+        return address.host === 'local' ? undefined : findLatestTag(origins, address, token)
+      }),
+    fetch: (plugin, tag, onStep, signal) =>
+      inSteps(
+        async begin => {
+          const fetched = await fetchAt(addressOf(plugin), tag, begin, signal)
+          if (fetched.manifest.name === undefined) {
+            throw invalid('plugin.json', 'required', 'plugin.json is invalid: `name` is missing.')
+          }
+          begin('load')
+          return load(fetched.manifest.name, 'tag' in fetched ? fetched.tag : null, fetched)
+        },
+        onStep,
+        signal,
+      ),
+    compile: (name, files) =>
+      inSteps(async begin => {
+        begin('compile')
+        const compiled = await compileFiles(files, availableModules)
+        begin('load')
+        return load(name, null, compiled)
+      }),
     sealToken: token => secretBox.seal(token, tokenPurpose),
+  }
+}
+
+const failures: Readonly<Record<InstallStep, string>> = {
+  look_up: 'The version could not be looked up',
+  download: 'The plugin could not be downloaded',
+  unpack: 'The plugin could not be unpacked',
+  compile: 'The plugin could not be compiled',
+  load: 'The plugin could not be loaded',
+  store: 'The plugin could not be stored',
+}
+
+/** Names the step in which the server itself failed, for example because a program cannot be started. The cause is logged. */
+async function inSteps<T>(
+  work: (begin: OnStep) => Promise<T>,
+  onStep: OnStep = () => {},
+  signal?: AbortSignal,
+): Promise<T> {
+  let current: InstallStep = 'look_up'
+  try {
+    return await work(step => {
+      onStep(step)
+      current = step
+    })
+  } catch (cause) {
+    if (cause instanceof Problem || signal?.aborted) throw cause
+    const message = `${failures[current]}: the server failed. Nothing was changed; its log has the reason.`
+    throw new Problem('unavailable', message, { code: `${current}_failed`, cause })
   }
 }

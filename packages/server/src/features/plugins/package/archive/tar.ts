@@ -1,4 +1,4 @@
-import type { Header } from 'tar-stream'
+import { extract, type Header } from 'tar-stream'
 import { Problem } from '../../../../problem.ts'
 import {
   type ArchiveEntry,
@@ -19,8 +19,6 @@ export async function readTar(tar: Buffer, limits: ArchiveLimits): Promise<Archi
   await checkTarHeaders(tar, limits)
   const tally = createArchiveTally(limits)
   const entries: ArchiveEntry[] = []
-  // Loaded on demand, like the other parsers: most starts never need it.
-  const { extract } = await import('tar-stream')
   const reader = extract()
   reader.end(tar)
   try {

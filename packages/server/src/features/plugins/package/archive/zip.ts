@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import { crc32 } from 'node:zlib'
-import type { Entry, ZipFile } from 'yauzl'
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { Problem } from '../../../../problem.ts'
 import {
   type ArchiveEntry,
@@ -22,7 +22,6 @@ const unixLink = 0o120000
 export async function readZip(bytes: Buffer, limits: ArchiveLimits): Promise<ArchiveEntry[]> {
   const tally = createArchiveTally(limits)
   const entries: ArchiveEntry[] = []
-  const { fromBufferPromise } = await import('yauzl')
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: true })
     for await (const entry of zip.eachEntry()) {

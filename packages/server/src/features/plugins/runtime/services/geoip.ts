@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import type { CityResponse, Reader } from 'mmdb-lib'
+import { type CityResponse, Reader } from 'mmdb-lib'
 import { ConfigError } from '../../../../config.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function openGeoip(path: string | undefined): Promise<Locate> {
   const bytes = await readFile(path).catch((error: Error) => {
     throw fault(`the file cannot be read (${error.message})`)
   })
-  const reader = await openReader(path, bytes)
+  const reader = openReader(path, bytes)
   const { ipVersion } = reader.metadata
   return address => {
     const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
@@ -32,10 +32,10 @@ export async function openGeoip(path: string | undefined): Promise<Locate> {
 
 const metadataMarker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 
-async function openReader(path: string, bytes: Buffer): Promise<Reader<CityResponse>> {
+function openReader(path: string, bytes: Buffer): Reader<CityResponse> {
   // It is at the end of the file: an incomplete download has none.
   const metadataAt = bytes.lastIndexOf(metadataMarker)
-  const reader = metadataAt < 0 ? undefined : await tryReader(bytes)
+  const reader = metadataAt < 0 ? undefined : tryReader(bytes)
   if (!reader || !(reader.metadata.searchTreeSize < metadataAt))
     throw fault(`${path} is damaged, or not a database in MaxMind's format (.mmdb)`)
   const { databaseType } = reader.metadata
@@ -43,8 +43,7 @@ async function openReader(path: string, bytes: Buffer): Promise<Reader<CityRespo
   return reader
 }
 
-async function tryReader(bytes: Buffer): Promise<Reader<CityResponse> | undefined> {
-  const { Reader } = await import('mmdb-lib')
+function tryReader(bytes: Buffer): Reader<CityResponse> | undefined {
   try {
     return new Reader(bytes)
   } catch {
