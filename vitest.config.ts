@@ -9,6 +9,8 @@ export const shared = {
     hookTimeout: 60_000,
     // A poll ends as soon as its condition holds; the patience is for machines that are busy, and costs a quick one nothing.
     expect: { poll: { timeout: 30_000, interval: 25 } },
+    // Node itself loads the built program.
+    server: { deps: { external: [/packages\/server\/dist\//] } },
   },
 }
 
@@ -20,7 +22,7 @@ const sharing = ['packages/*/src/**/*.test.{ts,tsx}', 'tests/{edge,security}/*.t
 
 export default defineConfig({
   test: {
-    globalSetup: ['tests/postgres.ts', 'tests/sqlite.ts', 'tests/chromium.ts'],
+    globalSetup: ['tests/server-bundle.mjs', 'tests/postgres.ts', 'tests/sqlite.ts', 'tests/chromium.ts'],
     // Most files wait for servers, databases and browsers of their own: two at a time keep even a small machine busy.
     maxWorkers: 2,
     // Projects run in the order of their names: the many short files of the second keep all workers busy until the end.

@@ -34,9 +34,8 @@ function packageFor(os, cpu) {
   mkdirSync(folder)
   cpSync(dist, join(folder, 'dist'), {
     recursive: true,
-    filter: path =>
-      !path.endsWith('.map') &&
-      !['.compile-cache', '.halyard-build.json', '.halyard-docs.json'].includes(basename(path)),
+    // Files with a dot are stamps and caches.
+    filter: path => !path.endsWith('.map') && !basename(path).startsWith('.'),
   })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const dependencies = Object.fromEntries(

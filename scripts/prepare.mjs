@@ -34,37 +34,38 @@ export async function ensureInstalled(purpose) {
   writeJson(installStamp, { hash, purpose })
 }
 
-/** Changed documents rebuild only the docs site. */
+/** Builds what is out of date: the server, the dashboard and the docs site each have a stamp. */
 export function ensureBuilt() {
-  const program = [...sources(), ...manifests, ...buildScripts]
-  const site = [...filesBelow('docs'), ...filesBelow('scripts/docs-site'), ...manifests]
-  if (ensureFresh('.halyard-build.json', program, 'scripts/build.mjs')) markFresh('.halyard-docs.json', site)
-  else ensureFresh('.halyard-docs.json', site, 'scripts/docs-site/build.mjs')
+  ensureServerBuilt()
+  ensureFresh('web', [...sources(name => name !== 'server'), ...scriptsOf('build-web', 'browser-library')])
+  ensureFresh('docs', [...filesBelow('docs'), ...filesBelow('scripts/docs-site')], 'docs-site/build')
 }
 
-const buildScripts = ['build', 'server-bundle', 'compress-files'].map(name => `scripts/${name}.mjs`)
+export function ensureServerBuilt() {
+  ensureFresh('server', [...sources(name => name !== 'web'), ...scriptsOf('build-server', 'server-bundle')])
+}
 
-/** Runs the script when a file differs from what the stamp remembers. Returns whether it ran. */
-function ensureFresh(stamp, files, script) {
+const scriptsOf = (...names) => [...names, 'compress-files', 'third-party-licenses'].map(name => `scripts/${name}.mjs`)
+
+/** Runs the script when a file differs from what the stamp remembers. */
+function ensureFresh(part, partFiles, script = `build-${part}`) {
+  const files = [...partFiles, ...manifests]
+  const stamp = join(dist, `.built-${part}.json`)
   const touched = touchedOf(files)
-  const built = readJson(join(dist, stamp))
-  if (built?.touched === touched) return false
+  const built = readJson(stamp)
+  if (built?.touched === touched) return
   const hash = hashOf(files)
-  const isStale = built?.hash !== hash
-  if (isStale) {
-    say('Building …')
-    run(process.execPath, [join(root, script)])
+  if (built?.hash !== hash) {
+    say(`Building the ${part} …`)
+    run(process.execPath, [join(root, `scripts/${script}.mjs`)])
   }
-  writeJson(join(dist, stamp), { hash, touched })
-  return isStale
+  writeJson(stamp, { hash, touched })
 }
 
-function markFresh(stamp, files) {
-  writeJson(join(dist, stamp), { hash: hashOf(files), touched: touchedOf(files) })
-}
-
-function sources() {
-  return workspaces().flatMap(name => filesBelow(`packages/${name}`).filter(file => !/\.test\.tsx?$/.test(file)))
+function sources(isPart) {
+  return workspaces()
+    .filter(isPart)
+    .flatMap(name => filesBelow(`packages/${name}`).filter(file => !/\.test\.tsx?$/.test(file)))
 }
 
 function filesBelow(folder) {

@@ -94,6 +94,7 @@ const programOptions = {
   entryPoints: {
     halyard: join(source, 'cli/launch.ts'),
     program: join(source, 'cli/main.ts'),
+    edge: join(source, 'cli/edge.ts'),
   },
   plugins: [...nodeOptions.plugins, serverApart],
   splitting: true,

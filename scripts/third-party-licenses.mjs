@@ -1,13 +1,23 @@
 // The licenses of the packages whose code is part of a bundle: they ask to be passed on with it.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { dist } from './server-bundle.mjs'
 
 const separator = `\n${'-'.repeat(80)}\n\n`
 
-/** `files`: everything that was bundled; files outside of node_modules are our own. */
-export function thirdPartyLicenses(files) {
+/** `files`: everything that a bundle contains; files outside of node_modules are our own. Server and web app are built apart and share the text. */
+export function writeLicenses(bundle, files) {
+  const listOf = name => join(dist, `.packages-${name}.json`)
   const folders = new Set(files.flatMap(file => packageFolder(file.replaceAll('\\', '/')) ?? []))
-  const packages = [...folders]
+  writeFileSync(listOf(bundle), JSON.stringify([...folders]))
+  const lists = ['server', 'web'].map(listOf).filter(path => existsSync(path))
+  const bundled = lists.flatMap(path => JSON.parse(readFileSync(path, 'utf8')))
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses([...new Set(bundled)]))
+}
+
+function thirdPartyLicenses(folders) {
+  const packages = folders
+    .filter(folder => existsSync(folder))
     .map(folder => ({ folder, ...JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   const notices = new Map(packages.map(one => [`${one.name} ${one.version}`, noticeOf(one)]))

@@ -8,6 +8,9 @@ import { version } from '../version.ts'
 import { openLog } from './log/open-log.ts'
 import { addressOf, stopOnSignal, warnOfSettings } from './process-life.ts'
 
+// For tests, which run this bundle in their own process.
+export { createEdge, readConfig }
+
 export interface EdgeOptions {
   readonly upstream?: string
   readonly key?: string

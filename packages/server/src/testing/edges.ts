@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { readConfig } from '../config.ts'
-import { createEdge, type Edge } from '../edge-main.ts'
+import type { Edge } from '../edge-main.ts'
+import { edgeBundle } from './bundles.ts'
 import { type Client, clientOf, type Scenario } from './scenario.ts'
 
 /** An edge running in this process. */
@@ -34,6 +34,7 @@ export async function edgeKey(s: Client, fields: object = {}): Promise<string> {
 /** Starts an edge and resolves when it listens; it may not be ready yet. */
 export async function startEdge(upstream: string, key: string, options: EdgeOptions = {}): Promise<RunningEdge> {
   const folder = options.folder ?? (await newEdgeFolder())
+  const { createEdge, readConfig } = await edgeBundle()
   const config = readConfig({
     HALYARD_UPSTREAM: upstream,
     HALYARD_UPSTREAM_KEY: key,

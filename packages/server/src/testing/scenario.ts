@@ -1,11 +1,11 @@
 import { allRoutes, type Route } from '@halyard/contract'
 import { pino } from 'pino'
 import { Compile } from 'typebox/compile'
-import { type Config, readConfig } from '../config.ts'
-import { createHalyard, type Halyard } from '../main.ts'
+import type { Halyard } from '../main.ts'
 import type { DialectName } from '../storage/migrations/migration.ts'
 import type { StorageOptions } from '../storage/open-storage.ts'
 import type { WorkerBus } from '../worker-bus.ts'
+import { serverBundle } from './bundles.ts'
 import { createTestDatabase } from './databases.ts'
 
 /** A response with its parsed body. */
@@ -60,7 +60,8 @@ const ownerKey = 'phx_ownerownerownerownerownerowner'
 
 export async function startScenario(dialect: DialectName, options: ScenarioOptions = {}): Promise<Scenario> {
   const database = options.databaseUrl ? undefined : await createTestDatabase(dialect)
-  const config: Config = readConfig({
+  const { createHalyard, readConfig } = await serverBundle()
+  const config = readConfig({
     DATABASE_URL: options.databaseUrl ?? database?.url,
     HALYARD_BOOTSTRAP_KEY: ownerKey,
     PORT: '0',
