@@ -23,7 +23,7 @@ interface Column {
 
 async function schemaAfter(count: number): Promise<Map<string, Column[]>> {
   const storage = openStorage('sqlite::memory:')
-  await migrate(storage.kysely, 'sqlite', migrations.slice(0, count))
+  await migrate(storage.kysely, 'sqlite', { steps: migrations.slice(0, count) })
   const query = <T>(statement: string) => storage.sqlite!.handle.prepare(statement).all() as T[]
   const tables = query<{ name: string }>(
     `select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`,
@@ -89,7 +89,7 @@ onEachDatabase('an upgrade from the first schema', dialect => {
   it('preserves data, and accepts writes of a node of the old version', async () => {
     const database = await createTestDatabase(dialect, 'empty')
     const old = openStorage(database.url)
-    await migrate(old.kysely, dialect, migrations.slice(0, 1))
+    await migrate(old.kysely, dialect, { steps: migrations.slice(0, 1) })
     await run(old, [...firstRows, ...flagRows(1, 'from-before')])
 
     const key = 'phx_oldoldoldoldoldoldoldoldold'

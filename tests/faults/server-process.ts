@@ -34,8 +34,13 @@ export async function startServer(
   return { ...launched, url: await launched.serving }
 }
 
-/** The same, without waiting; the URL is known when it serves. */
-export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}, node?: string): Launched =>
+/** The same, without waiting, optionally with another version of the program; the URL is known when it serves. */
+export const launchServer = (
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+  node?: string,
+  programPath?: string,
+): Launched =>
   launch(
     [],
     {
@@ -45,6 +50,7 @@ export const launchServer = (databaseUrl: string, environment: Record<string, st
       ...environment,
     },
     node,
+    programPath,
   )
 
 /** Starts an edge as a process; otherwise like `startServer`. */
@@ -64,8 +70,14 @@ export async function startDev(args: readonly string[]): Promise<ServerProcess> 
 
 type Launched = Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> }
 
-function launch(args: readonly string[], environment: Record<string, string>, node?: string): Launched {
-  const { child, lines, ended } = run(args, { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment }, node)
+function launch(
+  args: readonly string[],
+  environment: Record<string, string>,
+  node?: string,
+  programPath?: string,
+): Launched {
+  const settings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment }
+  const { child, lines, ended } = run(args, settings, node, programPath)
   const serving = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', line => {
       const found = addressIn(line)
@@ -107,9 +119,14 @@ export async function runCommand(
   return { code, output: lines.join('\n') }
 }
 
-function run(args: readonly string[], environment: Record<string, string>, node = process.execPath) {
-  if (!existsSync(program)) throw new Error('The server is not built: npm run build')
-  const child: ChildProcess = spawn(node, [program, ...args], {
+function run(
+  args: readonly string[],
+  environment: Record<string, string>,
+  node = process.execPath,
+  programPath = program,
+) {
+  if (!existsSync(programPath)) throw new Error('The server is not built: npm run build')
+  const child: ChildProcess = spawn(node, [programPath, ...args], {
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

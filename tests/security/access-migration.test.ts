@@ -29,7 +29,7 @@ onEachDatabase('a database from before invitation tokens', dialect => {
     const database = await createTestDatabase(dialect, 'empty')
     const storage = openStorage(database.url)
     const step = migrations.findIndex(({ name }) => name === 'access')
-    await migrate(storage.kysely, dialect, migrations.slice(0, step))
+    await migrate(storage.kysely, dialect, { steps: migrations.slice(0, step) })
     for (const statement of rowsBefore) await sql.raw(statement).execute(storage.kysely)
     await migrate(storage.kysely, dialect)
     expect(await storage.kysely.selectFrom('invites').selectAll().execute()).toEqual([])

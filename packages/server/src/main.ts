@@ -106,7 +106,13 @@ export async function createHalyard(
   })
   try {
     await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
-    const applied = await migrate(storage.kysely, storage.dialect)
+    const applied = await migrate(storage.kysely, storage.dialect, {
+      onWait: wait =>
+        log.warn(
+          { event: 'migration_waiting', ...wait },
+          'a migration waits until requests release its tables; retrying',
+        ),
+    })
     if (applied.length > 0) log.info({ event: 'schema_migrated', applied }, 'database schema migrated')
 
     const changeLog = sqlChangeLog(storage.reader)

@@ -20,6 +20,12 @@ const retryablePostgresCodes = new Set(['40001', '40P01'])
 export const isRaceLost = (error: unknown): boolean =>
   error instanceof Error && (retryablePostgresCodes.has((error as { code?: string }).code ?? '') || isNameLost(error))
 
+const lockRefusedCodes = new Set(['40P01', '55P03'])
+
+/** PostgreSQL gave up waiting for a lock: a deadlock, or `lock_timeout` has passed. */
+export const isLockRefused = (error: unknown): boolean =>
+  error instanceof Error && lockRefusedCodes.has((error as { code?: string }).code ?? '')
+
 /**
  * A prepared statement is missing, exists already, or was prepared for another schema: a pooler assigns another connection to each
  * transaction, or a table was altered. The statement then runs without its name.

@@ -7,7 +7,10 @@ import { printJson } from '../output.ts'
 export async function migrateCommand(options: { readonly json?: boolean }): Promise<void> {
   const storage = openStorage(readConfig(process.env).databaseUrl)
   try {
-    const applied = await migrate(storage.kysely, storage.dialect)
+    const applied = await migrate(storage.kysely, storage.dialect, {
+      onWait: ({ step, attempts }) =>
+        console.error(`"${step}" waits until requests release its tables (attempt ${attempts}); trying again.`),
+    })
     const version = await schemaVersion(storage.kysely)
     if (options.json) return printJson({ applied, version })
     console.log(

@@ -23,7 +23,7 @@ const ownOfEachDatabase = new Set(['schema_migrations', 'import_plans', 'import_
 export async function tableShapes(steps?: readonly Migration[]): Promise<readonly TableShape[]> {
   const storage = openStorage('sqlite::memory:')
   try {
-    await migrate(storage.kysely, storage.dialect, steps)
+    await migrate(storage.kysely, storage.dialect, { steps })
     const handle = storage.sqlite!.handle
     const ask = <T>(sql: string): T[] => handle.prepare(sql).all() as T[]
     const names = ask<{ name: string; sql: string }>(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 const sha256 = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')
 

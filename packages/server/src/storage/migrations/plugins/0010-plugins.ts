@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 /** Plugins with their source, their configurations in projects, and what running them leaves behind. */
 export const plugins: Migration = {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createTestDatabase, onEachDatabase } from '../../testing/databases.ts'
-import { startScenario } from '../../testing/scenario.ts'
+import { createTestDatabase, onEachDatabase } from '../../../testing/databases.ts'
+import { startScenario } from '../../../testing/scenario.ts'
+import { type SchemaBuilder, schemaBuilder } from '../migration.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
 import { releaseFiles } from './0016-release-files.ts'
-import { type SchemaBuilder, schemaBuilder } from './migration.ts'
 
 /** Undoes what the migrations added, so that they are applied to data as an older version left it. */
 const undo = [
