@@ -15,6 +15,8 @@ export interface JobContext {
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
   /** As `Database.read`. */
   read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  /** The program is ending: a long run leaves the rest for later. */
+  isStopping(): boolean
 }
 
 export class LeaseLost extends Error {
@@ -63,6 +65,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     const context: JobContext = {
       now,
       read: work => database.read(work),
+      isStopping: () => isClosed,
       transaction: work =>
         database.transaction(async tx => {
           if (!(await tx.leases.keep(lease, until()))) throw new LeaseLost(job.name)

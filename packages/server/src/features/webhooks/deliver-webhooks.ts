@@ -1,5 +1,5 @@
-import { type Instant, plusMilliseconds } from '../../instant.ts'
-import type { Job, JobContext } from '../../jobs/job-runner.ts'
+import type { Instant } from '../../instant.ts'
+import type { JobContext } from '../../jobs/job-runner.ts'
 import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { SecretBox } from '../plugins/secrets/secret-box.ts'
@@ -7,43 +7,21 @@ import { recordWebhook, secretPurpose } from './save-webhook.ts'
 import { type AttemptOutcome, afterAttempt, type Delivery, failuresMax, type Webhook } from './webhook.ts'
 import { messageOf } from './webhook-message.ts'
 
-interface Deps {
+export interface DeliveryDeps {
   readonly outgoing: Outgoing
   readonly secretBox: SecretBox
 }
 
-const batchMax = 50
-const atOnceMax = 10
-/** A run ends well before its lease; what is left waits for the next one. */
-const runMillisecondsMax = 30_000
 const requestMillisecondsMax = 10_000
 const answerBytesMax = 64 * 1024
-const retentionMilliseconds = 7 * 24 * 3_600_000
-const trimMax = 1000
 
 /**
- * Sends what is due. A delivery is recorded after it was sent: when the node ends in between, it is sent again with the same id.
+ * Sends one delivery and records the outcome; undefined when the webhook is gone. It is recorded after it was sent: when the node ends in
+ * between, it is sent again with the same id.
  */
-export const webhookJob = (deps: Deps): Job => ({
-  name: 'webhooks',
-  async run(context) {
-    const end = performance.now() + runMillisecondsMax
-    const before = plusMilliseconds(context.now, -retentionMilliseconds)
-    await context.transaction(tx => tx.webhooks.trimDeliveries(before, trimMax))
-    while (performance.now() < end) {
-      const due = await context.read(tx => tx.webhooks.listDue(context.now, batchMax))
-      for (let n = 0; n < due.length && performance.now() < end; n += atOnceMax) {
-        await Promise.all(due.slice(n, n + atOnceMax).map(delivery => deliver(context, deps, delivery, context.now)))
-      }
-      if (due.length < batchMax) return
-    }
-  },
-})
-
-/** Sends one delivery and records the outcome; undefined when the webhook does not want it. */
 export async function deliver(
   database: Pick<JobContext & Database, 'read' | 'transaction'>,
-  deps: Deps,
+  deps: DeliveryDeps,
   delivery: Delivery,
   now: Instant,
 ): Promise<Delivery | undefined> {
@@ -63,20 +41,13 @@ interface Target {
   readonly projectName: string
 }
 
-/** Undefined when the webhook is gone, or the flag does not have its tag. */
-async function findTarget(tx: Stores, { webhookId, event, kind }: Delivery): Promise<Target | undefined> {
+async function findTarget(tx: Stores, { webhookId }: Delivery): Promise<Target | undefined> {
   const [webhook] = await tx.webhooks.findAll([webhookId])
   const project = webhook && (await tx.projects.find(webhook.projectId))
-  if (!webhook || !project) return undefined
-  const isForFlag = event.scope === 'FeatureFlag' && webhook.tag !== null && kind !== 'test'
-  if (isForFlag) {
-    const flag = await tx.flags.find(project.id, Number(event.itemId))
-    if (!flag?.tags.includes(webhook.tag)) return undefined
-  }
-  return { webhook, projectName: project.name }
+  return webhook && project && { webhook, projectName: project.name }
 }
 
-async function attempt(deps: Deps, target: Target, delivery: Delivery, now: Instant): Promise<AttemptOutcome> {
+async function attempt(deps: DeliveryDeps, target: Target, delivery: Delivery, now: Instant): Promise<AttemptOutcome> {
   const { webhook, projectName } = target
   const secrets = openSecrets(deps.secretBox, webhook, now)
   if (!secrets) {

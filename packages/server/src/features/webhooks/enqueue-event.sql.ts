@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
-import { pipelinedWrite } from '../../storage/prepared-query.ts'
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import { isSqlite, pipelinedWrite } from '../../storage/prepared-query.ts'
 import type { Tables } from '../../storage/tables.ts'
 import type { NewActivity } from '../activity/activity.ts'
 import { eventOf, kindOf } from './webhook.ts'
@@ -13,9 +13,22 @@ interface Enqueued {
   readonly now: string
   readonly organizationId: string
   readonly projectId: number | null
+  /** Null when the event is not about a flag. */
+  readonly flagId: number | null
+  /** The tags that the flag had before, as JSON. */
+  readonly formerTags: string
 }
 
-/** One statement, with and without webhooks: a delivery for each that wants the event. */
+/** The elements of a JSON list that are strings. Compared as JSON on PostgreSQL, which cannot hold every string as text. */
+const hasTag = (db: Kysely<Tables>, list: Expression<string>): RawBuilder<boolean> =>
+  isSqlite(db)
+    ? sql`exists (select 1 from json_each(${list}) where type = 'text' and value = webhooks.tag)`
+    : sql`exists (select 1 from json_array_elements(cast(${list} as json)) where value::text = to_json(webhooks.tag)::text)`
+
+/**
+ * One statement, with and without webhooks: a delivery for each that wants the event. The flag has been saved in the same transaction; a
+ * change that removes the tag still counts.
+ */
 const insertDeliveries = pipelinedWrite((db, e: Enqueued) =>
   db
     .insertInto('webhook_deliveries')
@@ -38,7 +51,14 @@ const insertDeliveries = pipelinedWrite((db, e: Enqueued) =>
         .where(
           sql<boolean>`(cast(${e.projectId} as bigint) is null or webhooks.project_id = cast(${e.projectId} as bigint))`,
         )
-        .where(sql<boolean>`(webhooks.events = '[]' or webhooks.events like cast(${e.quotedKind} as text))`),
+        .where(sql<boolean>`(webhooks.events = '[]' or webhooks.events like cast(${e.quotedKind} as text))`)
+        .where(
+          sql<boolean>`(
+            webhooks.tag is null or cast(${e.flagId} as bigint) is null
+            or ${hasTag(db, sql`cast(${e.formerTags} as text)`)}
+            or exists (select 1 from flags where flags.id = cast(${e.flagId} as bigint) and ${hasTag(db, sql`flags.tags`)})
+          )`,
+        ),
     ),
 )
 
@@ -54,7 +74,14 @@ export async function enqueueEvent(db: Kysely<Tables>, entry: NewActivity): Prom
     now: entry.createdAt,
     organizationId: entry.organizationId,
     projectId: entry.projectId,
+    flagId: entry.scope === 'FeatureFlag' ? Number(entry.itemId) : null,
+    formerTags: JSON.stringify(formerTags(entry)),
   })
+}
+
+function formerTags({ detail }: NewActivity): readonly unknown[] {
+  const before = detail.changes.find(({ field }) => field === 'tags')?.before
+  return Array.isArray(before) ? before : []
 }
 
 /** The same for many entries of one organization. Most organizations have no webhooks: then this is one query. */

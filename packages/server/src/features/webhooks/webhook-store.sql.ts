@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import type { WebhookDeliveryRow, WebhookRow } from '../../storage/rows/webhook-tables.ts'
 import { updateSent } from '../../storage/save-row.ts'
@@ -15,6 +16,12 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
       .selectAll('webhooks')
       .select(embeddedUser('creator'))
   const deliveries = () => db.selectFrom('webhook_deliveries').selectAll('webhook_deliveries')
+  const due = (now: Instant) =>
+    db
+      .selectFrom('webhook_deliveries')
+      // A literal, so that both databases can use the partial indexes.
+      .where('webhook_deliveries.status', '=', sql.lit('pending'))
+      .where('webhook_deliveries.due_at', '<=', now)
 
   return {
     async create(webhook) {
@@ -91,15 +98,22 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
     },
     listDeliveries: (webhookId, window) =>
       readPage(deliveries().where('webhook_id', '=', webhookId).orderBy('id', 'desc'), window, toDelivery),
-    async listDue(now, limit) {
-      const rows = await deliveries()
+    async listWithDue(now) {
+      const rows = await due(now)
         .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
-        // A literal, so that both databases can use the partial index.
-        .where('webhook_deliveries.status', '=', sql.lit('pending'))
-        .where('webhook_deliveries.due_at', '<=', now)
+        .select('webhook_id')
+        .distinct()
         .where('webhooks.enabled', '=', 1)
-        .orderBy('webhook_deliveries.due_at')
-        .orderBy('webhook_deliveries.id')
+        .orderBy('webhook_id')
+        .execute()
+      return rows.map(row => row.webhook_id)
+    },
+    async listDue(webhookId, now, limit) {
+      // A change of an object takes its number while it holds the object's lock: numbers follow commits, clocks may not.
+      const rows = await due(now)
+        .selectAll('webhook_deliveries')
+        .where('webhook_id', '=', webhookId)
+        .orderBy('id')
         .limit(limit)
         .execute()
       return rows.map(toDelivery)

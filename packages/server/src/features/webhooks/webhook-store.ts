@@ -36,8 +36,10 @@ export interface WebhookStore {
   findDelivery(webhookId: number, deliveryId: number): Promise<Delivery | undefined>
   /** Newest first. */
   listDeliveries(webhookId: number, window: Window): Promise<PageOf<Delivery>>
-  /** Pending ones of enabled webhooks, earliest due first. */
-  listDue(now: Instant, limit: number): Promise<readonly Delivery[]>
+  /** The enabled webhooks that have something to send. */
+  listWithDue(now: Instant): Promise<readonly number[]>
+  /** What is due for a webhook, in the order in which it happened. */
+  listDue(webhookId: number, now: Instant, limit: number): Promise<readonly Delivery[]>
   /** Removes at most so many that are older, and returns how many. */
   trimDeliveries(before: Instant, limit: number): Promise<number>
 }

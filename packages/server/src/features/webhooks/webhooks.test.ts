@@ -15,6 +15,7 @@ import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 interface Received {
+  readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every format.
@@ -30,6 +31,8 @@ onEachDatabase('webhooks', dialect => {
   let origin: string
   let received: Received[]
   let respond: () => number
+  /** How long the receiver takes for a path. */
+  const takesMilliseconds: Record<string, number> = { '/slow': 8000 }
   beforeAll(async () => {
     receiver = createServer((request, response) => {
       let text = ''
@@ -37,8 +40,9 @@ onEachDatabase('webhooks', dialect => {
         text += chunk
       })
       request.on('end', () => {
-        received.push({ headers: request.headers, text, body: JSON.parse(text) })
-        response.writeHead(respond()).end()
+        received.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) })
+        const status = respond()
+        setTimeout(() => response.writeHead(status).end(), takesMilliseconds[request.url ?? ''] ?? 0)
       })
     }).listen(0, '127.0.0.1')
     await once(receiver, 'listening')
@@ -199,6 +203,66 @@ onEachDatabase('webhooks', dialect => {
     expect((await s.post(`${p.path}/feature_flags/`, { key: 'interrupted' })).status).toBe(400)
     await run(100_001)
     expect(received).toEqual([])
+  })
+
+  it('wait only for their own receiver: one that takes 8 seconds delays no other', async () => {
+    const slow = await hooked({ url: `${origin}/slow` })
+    const { body: project } = await s.post('/api/projects/', { name: 'quick' })
+    await s.post(`/api/projects/${project.id}/webhooks/`, { name: 'Quick', url: `${origin}/quick` })
+    for (let n = 0; n < 60; n++) await slow.flag({ key: `slow-${n}` })
+    await freeLeases(s.halyard.storage)
+    const running = s.halyard.jobs.runDue(at(1))
+    const sentTo = (path: string) => received.filter(one => one.path === path)
+    await expect.poll(() => sentTo('/slow').length).toBeGreaterThan(0)
+    // It happens while the run is busy with the others, of which most are still to be sent.
+    await s.post(`/api/projects/${project.id}/feature_flags/`, { key: 'quick' })
+    await expect.poll(() => sentTo('/quick').length).toBe(1)
+    expect(sentTo('/slow').length).toBeLessThan(30)
+    await s.delete(slow.hook)
+    await running
+    expect(sentTo('/slow').length).toBeLessThan(60)
+  }, 120_000)
+
+  it('get the events of a flag in the order of its changes', async () => {
+    const p = await hooked()
+    const flags = [await p.flag({ key: 'first' }), await p.flag({ key: 'second' })]
+    for (let n = 1; n <= 20; n++) {
+      for (const { id } of flags) await s.patch(`${p.path}/feature_flags/${id}/`, { name: `change ${n}` })
+    }
+    await run(1)
+    expect(received).toHaveLength(42)
+    for (const name of ['first', 'second']) {
+      const changes = received.filter(({ body }) => body.item.name === name).map(({ body }) => body.changes[0]?.after)
+      expect(changes.slice(1)).toEqual(Array.from({ length: 20 }, (_, n) => `change ${n + 1}`))
+    }
+  })
+
+  it('that fail get one request at a time and are disabled after exactly 50', async () => {
+    const p = await hooked()
+    respond = () => 500
+    for (let n = 0; n < 60; n++) await p.flag({ key: `failing-${n}` })
+    await run(1)
+    expect(received).toHaveLength(50)
+    expect((await s.get(p.hook)).body).toMatchObject({ enabled: false, failures: 50 })
+  })
+
+  it('with a tag get what a flag had the tag for, whatever its tags are when it is sent', async () => {
+    const p = await hooked({ tag: 'checkout "&" pay' })
+    const { id } = await p.flag({
+      key: 'tagged',
+      tags: ['checkout "&" pay', { nested: 'checkout "&" pay' }, 'a\u0000b'],
+    })
+    await p.flag({ key: 'nested', tags: [{ nested: 'checkout "&" pay' }, 'checkout'] })
+    const change = (body: object) => s.patch(`${p.path}/feature_flags/${id}/`, body)
+    await change({ name: 'with the tag' })
+    await change({ tags: ['other'] })
+    await change({ name: 'without' })
+    await run(1)
+    expect(received.map(({ body }) => [body.item.name, body.changes[0]?.field ?? null])).toEqual([
+      ['tagged', null],
+      ['tagged', 'name'],
+      ['tagged', 'tags'],
+    ])
   })
 
   it('speak Slack, Teams and Discord, send a test at once and rotate their secret with an overlap', async () => {

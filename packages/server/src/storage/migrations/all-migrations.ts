@@ -15,6 +15,7 @@ import { recurringSchedules } from './change-control/0031-recurring-schedules.ts
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
 import { emails } from './change-control/0034-emails.ts'
+import { webhookQueues } from './change-control/0052-webhook-queues.ts'
 import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { shadowDays } from './events/0050-shadow-days.ts'
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   importCertificates,
   shadowDays,
   importTargets,
+  webhookQueues,
 ]
