@@ -51,9 +51,7 @@ const restartAfterBuild = {
 }
 
 const bundles = await Promise.all(
-  serverBundles.map(options =>
-    context({ ...options, minifyWhitespace: false, plugins: [...options.plugins, restartAfterBuild] }),
-  ),
+  serverBundles.map(options => context({ ...options, minifyWhitespace: false, plugins: [restartAfterBuild] })),
 )
 await Promise.all(bundles.map(bundle => bundle.watch()))
 const web = await createServer({

@@ -27,7 +27,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     // The package rejects with undefined when the server exits.
-    const reason = error instanceof Error ? error.message : 'the server exited'
+    const reason = error instanceof Error ? error.message.trim() : 'the server exited'
     throw new Error(`PostgreSQL does not start: ${reason}. Set TEST_DATABASE_URL to use a server of your own.`)
   }
 }

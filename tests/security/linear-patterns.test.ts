@@ -15,7 +15,7 @@ const computedPatterns: Readonly<Record<string, string>> = {
   'engine/src/compile/match/portable-regex.ts': 'only compiled, to see whether it is valid',
   'importers/src/javascript-pattern.ts': 'only compiled, to see whether it is valid',
   'importers/src/growthbook/conditions.ts': 'only patterns with few choices run, on four characters',
-  'server/src/http/routes/known-routes.ts': 'made of the route table, which is checked below',
+  'server/src/http/routes/allowed-methods.ts': 'made of the route table, which is checked below',
   'web/src/flags/code/highlight.ts': 'runs on snippets that the dashboard writes',
 }
 

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import type { EdgeFeed } from './api/edge/edge-feed.ts'
 import { serveEdges } from './api/edge/edge-routes.ts'
 import type { BatchReceiver } from './api/edge/receive-batches.ts'
@@ -51,7 +52,6 @@ import { serveShadow } from './features/shadow/shadow-routes.ts'
 import { serveManifest } from './features/typed-flags/manifest-routes.ts'
 import { servePayloadSchemas } from './features/typed-flags/payload-schema-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
-import type { RouteRegistry } from './http/routes/lazy-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import type { Authenticator } from './http/server/authenticator.ts'
 import type { Instant } from './instant.ts'
@@ -94,7 +94,7 @@ export interface ApiDeps extends ApiServices {
 
 /** The routes of the contract, except for those of SDKs. */
 export function serveApi(
-  routes: RouteRegistry,
+  app: FastifyInstance,
   {
     authenticator,
     limiter,
@@ -116,7 +116,7 @@ export function serveApi(
     now,
   }: ApiDeps,
 ): void {
-  const serve = createServeRoute(routes, authenticator, limiter)
+  const serve = createServeRoute(app, authenticator, limiter)
   serveIdentity(serve, {
     database,
     passwords,

@@ -3,7 +3,7 @@ import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
 import { serveSdk } from './api/sdk/sdk-routes.ts'
 import { createChangeStreams } from './api/streams/change-streams.ts'
 import { serveStreams } from './api/streams/stream-routes.ts'
-import type { ApiServices } from './api-routes.ts'
+import { type ApiServices, serveApi } from './api-routes.ts'
 import type { Config } from './config.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
@@ -12,7 +12,6 @@ import type { FirstCredentials } from './features/identity/first-start/first-cre
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
-import { serveLazily } from './http/routes/lazy-routes.ts'
 import { createServingHttp } from './http/server/serving-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
@@ -68,15 +67,14 @@ export function createApp(deps: AppDeps): FastifyInstance {
   servePage(app, page, changeStreams.position)
   serveSetup(app, firstCredentials, page?.fonts, now)
 
-  const api = {
+  serveApi(app, {
     ...deps,
     authenticator,
     changeStreams,
     limiter: createRateLimiter(config.requestsPerMinuteMax || undefined, peers),
     onSignInFailed: metrics.signInFailed,
     onShadowCompared: createShadowMetrics(metrics.registry),
-  }
-  serveLazily(app, ['/api', '/openfeature'], async routes => (await import('./api-routes.ts')).serveApi(routes, api))
+  })
   app.addHook('preClose', async () => {
     changeStreams.close()
     edges.feed.close()

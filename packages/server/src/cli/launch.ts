@@ -14,8 +14,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
 const { enableCompileCache } = module as { enableCompileCache?: (folder?: string) => unknown }
 enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? fileURLToPath(new URL('./.compile-cache', import.meta.url)))
 
-// Without arguments it serves, and need not load the other commands. npm may have taken an option, which the program checks.
-const isPlainServe = process.argv.length === 2 && process.env.npm_command === undefined
 // Imported last: an older Node may not even parse the program.
-const { runServer } = await import(new URL(isPlainServe ? './server.js' : './program.js', import.meta.url).href)
-await runServer?.()
+await import(new URL('./program.js', import.meta.url).href)

@@ -32,8 +32,8 @@ export function createProgram(): Command {
       // Workers are started with the environment of this process.
       if (host !== undefined) process.env.HOST = host
       if (port !== undefined) process.env.PORT = port
-      const { runServer } = await import('./serve/server-main.ts')
-      return runServer()
+      const { readConfig, serve } = await import('./serve/serve.ts')
+      return serve(readConfig(process.env))
     })
 
   program

@@ -2,5 +2,5 @@
 const load = <Module>(file: string): Promise<Module> =>
   import(new URL(`../../dist/${file}`, import.meta.url).href) as Promise<Module>
 
-export const serverBundle = () => load<typeof import('../cli/serve/server-main.ts')>('server.js')
+export const serverBundle = () => load<typeof import('../cli/serve/serve.ts')>('server.js')
 export const edgeBundle = () => load<typeof import('../cli/edge.ts')>('edge.js')

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { Config } from '../../config.ts'
-import type { Halyard } from '../../main.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { createHalyard, type Halyard } from '../../main.ts'
 import { openTelemetry } from '../../observability/telemetry/open-telemetry.ts'
 import { shownDatabase } from '../../settings/database-url.ts'
 import { version } from '../../version.ts'
@@ -9,6 +9,9 @@ import { addressOf, stopOnSignal, warnOfSettings } from '../process-life.ts'
 import { setupLink, welcome } from '../welcome.ts'
 import { startHalyard } from './start-halyard.ts'
 import { isFirstProcess, isSupervisor, isWorker, sayServing, siblings, supervise } from './workers.ts'
+
+// For tests, which run this bundle in their own process.
+export { createHalyard, readConfig }
 
 /** How often credentials that have been used are looked for, to be deleted. */
 const forgetUsedMilliseconds = 60_000

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimiter } from '../../overload/rate-limit.ts'
 import { forbidden } from '../../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
@@ -9,7 +9,6 @@ import { sendManifestProblem } from '../server/manifest-problem.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
-import type { RouteRegistry } from './lazy-routes.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
 import { queryOf, storableQueryOf } from './query-of.ts'
 
@@ -69,17 +68,13 @@ interface InProgress {
 }
 
 /** Makes the function by which feature folders serve routes of the contract. */
-export function createServeRoute(
-  routes: RouteRegistry,
-  authenticator: Authenticator,
-  limiter: RateLimiter,
-): ServeRoute {
+export function createServeRoute(app: FastifyInstance, authenticator: Authenticator, limiter: RateLimiter): ServeRoute {
   return (route, handler) => {
     const areParamsRight = route.params && shapeChecker(route.params)
     const checkBody = route.body && bodyChecker(route.body)
     const status = Number(Object.keys(route.responses)[0])
 
-    routes.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
+    app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,
       url: route.path,
       config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
@@ -114,17 +109,17 @@ export function createServeRoute(
         return send(reply, status, result)
       },
     })
-    if (route.isForBrowsers) servePreflight(routes, route.path)
+    if (route.isForBrowsers) servePreflight(app, route.path)
   }
 }
 
-function servePreflight(routes: RouteRegistry, url: string): void {
+function servePreflight(app: FastifyInstance, url: string): void {
   const handler = async (_request: FastifyRequest, reply: FastifyReply) =>
     reply
       .headers({ ...corsHeaders, ...preflightHeaders })
       .code(204)
       .send()
-  routes.route({ method: 'OPTIONS', url, handler })
+  app.route({ method: 'OPTIONS', url, handler })
 }
 
 /** What the parameters of a path may look like, to distinguish "not found" from "method not allowed". */

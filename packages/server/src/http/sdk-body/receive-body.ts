@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type BodyMemoryBudget, type BodyReservation, freeBodyBytes } from '../../overload/body-memory-budget.ts'
 import { Problem } from '../../problem.ts'
-import { routeOf } from '../routes/known-routes.ts'
 import type { SdkBodyMemory } from './sdk-body.ts'
 
 /** A larger response reserves memory until its client has read it. Cached bytes are shared by all responses. */
@@ -21,7 +20,7 @@ export function receiveBodies(app: FastifyInstance, bytesMax: number, budget: Bo
   app.decorateRequest('bodyReservation')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
-    const { bodyBytesMax = bytesMax } = routeOf(request).config
+    const { bodyBytesMax = bytesMax } = request.routeOptions.config
     const limit = Math.min(bytesMax, bodyBytesMax)
     return Number(request.headers['content-length']) > limit
       ? Promise.reject(tooLarge(limit))

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { routeOf } from '../routes/known-routes.ts'
 import { queryOf } from '../routes/query-of.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyMemoryOf } from './receive-body.ts'
@@ -33,7 +32,7 @@ export function serveSdkPath(
 
 /** The JSON value that the request carries, within the limit of its route. */
 export function readBodyOf(request: FastifyRequest): Promise<unknown> {
-  const { bodyBytesMax } = routeOf(request).config
+  const { bodyBytesMax } = request.routeOptions.config
   const sent = {
     bytes: request.body as Buffer | undefined,
     contentType: request.headers['content-type'],

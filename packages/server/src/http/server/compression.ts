@@ -2,7 +2,6 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { memoizeByKey } from '../../concurrency/memoize-by-key.ts'
-import { routeOf } from '../routes/known-routes.ts'
 
 export type Encoding = 'br' | 'gzip'
 
@@ -62,7 +61,7 @@ export function compressResponses(app: FastifyInstance): void {
     if (!isCompressible(request, reply, body)) return body
     addVary(reply)
     const accepted = request.headers['accept-encoding']
-    const { isEvaluation } = routeOf(request).config
+    const { isEvaluation } = request.routeOptions.config
     // As on the fast path, where time matters more than size.
     const encoding = accepted === undefined ? undefined : choosers[isEvaluation ? 'gzip' : 'br'](String(accepted))
     if (encoding === undefined) return body

@@ -20,12 +20,11 @@ import type { Tracing } from '../../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
-import { routeOf, routerOptions, trackRoutes } from '../routes/known-routes.ts'
+import { trackMethods } from '../routes/allowed-methods.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
 import { compressResponses } from './compression.ts'
-import { restoreHead, routeHeadAsGet } from './head-requests.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -54,16 +53,10 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
-    routerOptions,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4000 },
     genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
-    exposeHeadRoutes: false,
-    rewriteUrl: request => {
-      routeHeadAsGet(request)
-      return request.url!
-    },
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
-    schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
     serverFactory: route => servers.create(route),
     clientErrorHandler: respondUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
@@ -75,7 +68,6 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     },
   })
 
-  restoreHead(app)
   app.decorateRequest('access')
   app.decorateRequest('projectId')
   traceRequests(app, options.tracing)
@@ -95,11 +87,6 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   return app
 }
 
-/** `serve-route.ts` checks the contract: Fastify's own schema compilers, a third of its code, are never loaded. */
-const notNeeded = (): never => {
-  throw new Error('Routes carry no schemas for Fastify.')
-}
-
 /** Raises what is wrong with the request itself, or that there is no capacity for it. */
 function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptions['shedder']): void {
   const ambiguity = ambiguityOf(raw)
@@ -114,7 +101,7 @@ function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptio
 }
 
 function respondToProblems(app: FastifyInstance, authenticator: Authenticator): void {
-  const routes = trackRoutes(app)
+  const methodsAt = trackMethods(app)
 
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body } = problemResponse(error)
@@ -124,7 +111,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
 
   app.setNotFoundHandler(async request => {
     const path = pathOf(request.url)
-    const allow = await routes.methodsAt(path)
+    const allow = methodsAt(path)
     if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
@@ -140,7 +127,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request
     const { statusCode: status, elapsedTime } = reply
-    const { url: route = 'unknown', config } = routeOf(request)
+    const { url: route = 'unknown', config } = request.routeOptions
     onResponse(method, route, status, elapsedTime / 1000)
     if (config.isEvaluation && !accessLog.wants(status)) return
     const entry: AccessLogEntry = {

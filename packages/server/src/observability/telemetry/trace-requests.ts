@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { routeOf } from '../../http/routes/known-routes.ts'
 import { requestKind } from '../../overload/load-shedder.ts'
 import { loggedPath } from '../access-log.ts'
 import type { RequestSpan, Tracing } from './tracing.ts'
@@ -21,7 +20,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing | undefined
     else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    spanOf(request)?.end(routeOf(request).url ?? 'unknown', reply.statusCode)
+    spanOf(request)?.end(request.routeOptions.url ?? 'unknown', reply.statusCode)
     done()
   })
 }
