@@ -228,6 +228,30 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expect.poll(statuses).toEqual(['watching', 'watching', 'watching'])
   })
 
+  it('keeps what is chosen in the form for the next rollback condition while one is being saved', async () => {
+    const { body: flag } = await visit.scenario.post(`${visit.scenario.project}/feature_flags/`, { key: 'two-guards' })
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}?tab=schedule`))
+    const section = page.getByRole('group', { name: 'Automatic rollback' })
+    await section.getByRole('combobox', { name: 'Event' }).fill('$exception')
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route(`**/feature_flags/${flag.id}/`, async route => {
+      if (route.request().method() !== 'PATCH') return route.fallback()
+      const response = await route.fetch()
+      await released
+      await route.fulfill({ response })
+    })
+    await section.getByRole('button', { name: 'Add condition', exact: true }).click()
+    await section.getByText('count of $exception is greater than 10').waitFor()
+    await section.getByText('Pushed metric').click()
+    await section.getByRole('textbox', { name: 'Metric' }).fill('latency')
+    release()
+    await page.getByText('Rollback condition added').waitFor()
+    expect(await section.getByRole('textbox', { name: 'Metric' }).inputValue()).toBe('latency')
+  })
+
   it('repeats a switch on working days with the time at which it is reverted', async () => {
     const { body: flag } = await visit.scenario.post(`${visit.scenario.project}/feature_flags/`, {
       key: 'office-hours',

@@ -10,37 +10,43 @@ import { OneTimeSecret } from '../ui/data/one-time-secret.tsx'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
+import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { type AccessLevel, accessLevels, type KeyPreset, keyPresets, noAccess, scopesOf } from './key-scopes.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
+interface Draft {
+  readonly label: string
+  readonly preset: KeyPreset | ''
+  readonly access: typeof noAccess
+  readonly projectIds: string[]
+}
+
+const blank: Draft = { label: '', preset: '', access: noAccess, projectIds: [] }
+
 export function NewKey({ onCreated }: { onCreated: () => void }) {
   const t = useMessages()
   const call = useCall()
   const projects = useProjects().data ?? []
-  const [label, setLabel] = useState('')
-  const [preset, setPreset] = useState<KeyPreset | ''>('')
-  const [access, setAccess] = useState(noAccess)
-  const [projectIds, setProjectIds] = useState<string[]>([])
+  const [draft, setDraft] = useState(blank)
+  const { label, preset, access, projectIds } = draft
+  const set = (change: Partial<Draft>) => setDraft(old => ({ ...old, ...change }))
   const [days, setDays] = useState('90')
   const [hasTried, setHasTried] = useState(false)
   const scopes = scopesOf(access, preset === 'full')
   const create = useMutation({
-    mutationFn: () =>
+    mutationFn: (submitted: Draft) =>
       call(routes.apiKeys.create, {
         body: {
-          label,
-          scopes,
-          scoped_teams: projectIds.map(Number),
+          label: submitted.label,
+          scopes: scopesOf(submitted.access, submitted.preset === 'full'),
+          scoped_teams: submitted.projectIds.map(Number),
           expires_at: days === '' ? null : new Date(Date.now() + Number(days) * dayMilliseconds).toISOString(),
         },
       }),
-    onSuccess: () => {
-      setLabel('')
-      setPreset('')
-      setAccess(noAccess)
-      setProjectIds([])
+    onSuccess: (_, submitted) => {
+      setDraft(unlessEdited(submitted, blank))
       setHasTried(false)
       onCreated()
     },
@@ -48,16 +54,11 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setHasTried(true)
-    if (scopes.length > 0) create.mutate()
+    if (scopes.length > 0) create.mutate(draft)
   }
-  const choose = (next: KeyPreset | '') => {
-    setPreset(next)
-    if (next !== '') setAccess(keyPresets[next])
-  }
-  const setLevel = (object: string, level: AccessLevel) => {
-    setPreset('')
-    setAccess(old => ({ ...old, [object]: level }))
-  }
+  const choose = (next: KeyPreset | '') => set({ preset: next, ...(next !== '' && { access: keyPresets[next] }) })
+  const setLevel = (object: string, level: AccessLevel) =>
+    setDraft(old => ({ ...old, preset: '', access: { ...old.access, [object]: level } }))
   const atField = fieldProblem(t, create.error, 'label')
   const names: Record<string, string> = t.account.resources
   return (
@@ -71,7 +72,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             maxLength={40}
             value={label}
             error={atField}
-            onChange={event => setLabel(event.currentTarget.value)}
+            onChange={event => set({ label: event.currentTarget.value })}
           />
           <NativeSelect
             label={t.account.preset}
@@ -127,7 +128,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             label={t.account.projects}
             description={t.account.projectsHint}
             value={projectIds}
-            onChange={setProjectIds}
+            onChange={ids => set({ projectIds: ids })}
           >
             <Group mt="xs">
               {projects.map(({ id, name }) => (

@@ -1,5 +1,4 @@
 import { type AnswerOf, type RequestOf, type Route, urlOf } from '@halyard/contract'
-import type { EarlyRequests } from './early-requests.ts'
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 
@@ -16,14 +15,11 @@ interface LooseInput {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function createCall(session: Session, early?: EarlyRequests): Call {
+export function createCall(session: Session): Call {
   return async (route, input) => {
     const { params, query, body, signal, headers } = input as LooseInput
     const key = session.current()?.key
-    const url = urlOf(route.path, params, query)
-    const sent = route.method === 'GET' ? early?.take(url, key) : undefined
-    const response = await request(url, {
-      sent,
+    const response = await request(urlOf(route.path, params, query), {
       method: route.method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -44,13 +40,10 @@ export function createCall(session: Session, early?: EarlyRequests): Call {
 export const unreachable = (): ApiProblem =>
   new ApiProblem(0, { code: 'unreachable', detail: 'The server cannot be reached.' })
 
-/** `fetch`, or a request that was sent before, with a network failure as an ApiProblem. */
-export async function request(
-  url: string,
-  { sent, ...init }: RequestInit & { readonly sent?: Promise<Response> | undefined },
-): Promise<Response> {
+/** `fetch` with a network failure as an ApiProblem. */
+export async function request(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await (sent ?? fetch(url, init))
+    return await fetch(url, init)
   } catch (error) {
     throw (error as Error).name === 'AbortError' ? error : unreachable()
   }

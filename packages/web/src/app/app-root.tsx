@@ -1,7 +1,6 @@
 import { MantineProvider } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { createRoot } from 'react-dom/client'
-import type { EarlyRequests } from '../api/early-requests.ts'
 import type { Session } from '../api/session.ts'
 import type { Language } from '../i18n/choose-language.ts'
 import type { Messages } from '../i18n/en.ts'
@@ -11,20 +10,17 @@ import { theme, variables } from './theme.ts'
 /** What the sign-in page and the app share. */
 export interface AppRoot {
   readonly session: Session
-  readonly early: EarlyRequests
   render(content: ReactNode): void
 }
 
 export function createAppRoot(
   session: Session,
-  early: EarlyRequests,
   initial: { readonly language: Language; readonly messages: Messages },
   nonce: string,
 ): AppRoot {
   const root = createRoot(document.getElementById('root') as HTMLElement)
   return {
     session,
-    early,
     render: content =>
       root.render(
         <MantineProvider

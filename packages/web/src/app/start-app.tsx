@@ -1,6 +1,6 @@
+import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { Suspense } from 'react'
 import { createCall } from '../api/client.ts'
 import { isProblem } from '../api/problem.ts'
 import { createLive } from '../live/live.ts'
@@ -9,17 +9,9 @@ import { pollUnstreamedQueries } from '../services/polling.ts'
 import { clearRecent } from '../services/recent-items.ts'
 import { ServicesContext } from '../services/services.ts'
 import { goToSignIn } from '../session/sign-in-path.ts'
-import { late } from '../ui/late.tsx'
-import { deliverMovedClicks } from '../ui/layout/deliver-moved-clicks.ts'
 import type { AppRoot } from './app-root.tsx'
 import { createAppRouter } from './router.tsx'
 
-/** The first toast comes after the first page: its code is loaded when that is shown. */
-const Notices = late(async () => {
-  await new Promise(resolve => setTimeout(resolve, idleMilliseconds))
-  return (await import('./notices.tsx')).Notices
-})
-const idleMilliseconds = 500
 const retriesMax = 2
 
 /** The server's position in the stream of changes when it sent the page: everything is read after that. */
@@ -27,10 +19,9 @@ const positionOfPage = (): string | undefined =>
   document.querySelector<HTMLMetaElement>('meta[name="changes-position"]')?.content
 
 /** Renders the app for a signed-in user, or an invitation. */
-export async function startApp({ session, early, render }: AppRoot): Promise<void> {
-  deliverMovedClicks(document)
+export async function startApp({ session, render }: AppRoot): Promise<void> {
   const drafts = createDraftStore(sessionStorage)
-  const services = { session, call: createCall(session, early), live: createLive(session, positionOfPage()), drafts }
+  const services = { session, call: createCall(session), live: createLive(session, positionOfPage()), drafts }
   const queries = new QueryClient({
     defaultOptions: {
       // Without a connection a change fails at once, with a message, instead of waiting silently.
@@ -63,9 +54,8 @@ export async function startApp({ session, early, render }: AppRoot): Promise<voi
   render(
     <ServicesContext.Provider value={services}>
       <QueryClientProvider client={queries}>
-        <Suspense fallback={null}>
-          <Notices />
-        </Suspense>
+        {/* Above the action bars at the bottom of pages. */}
+        <Notifications position="bottom-left" autoClose={6000} limit={3} />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </ServicesContext.Provider>,

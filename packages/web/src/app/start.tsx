@@ -1,5 +1,4 @@
 import { setNonce } from 'get-nonce'
-import type { EarlyRequests } from '../api/early-requests.ts'
 import { resumeSession } from '../api/resume-session.ts'
 import type { Session } from '../api/session.ts'
 import { shareSession } from '../api/share-session.ts'
@@ -8,17 +7,21 @@ import { showSignIn } from '../session/show-sign-in.tsx'
 import { createAppRoot } from './app-root.tsx'
 import { fixNavigatorLanguage } from './fix-navigator-language.ts'
 
-/** The sign-in page needs little code and is part of the first file; the app is loaded for those who are signed in. */
-export async function start(session: Session, early: EarlyRequests): Promise<void> {
+/** The sign-in page needs little code; the app is loaded for those who are signed in. */
+export async function start(session: Session): Promise<void> {
   fixNavigatorLanguage()
+  // Loaded beside the messages.
+  if (session.current()) loadApp()
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
   setNonce(nonce)
   const isShared = shareSession(session, new BroadcastChannel('halyard.session'))
   const language = preferredLanguage()
   const [messages] = await Promise.all([loadMessages(language), isShared])
   if (!session.current()) await resumeSession(session)
-  const root = createAppRoot(session, early, { language, messages }, nonce)
-  const openApp = async () => (await import('./start-app.tsx')).startApp(root)
+  const root = createAppRoot(session, { language, messages }, nonce)
+  const openApp = async () => (await loadApp()).startApp(root)
   if (session.current() || window.location.pathname.startsWith('/signup/')) return openApp()
   showSignIn(root, openApp)
 }
+
+const loadApp = () => import('./start-app.tsx')

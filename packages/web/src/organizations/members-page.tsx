@@ -15,6 +15,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
+import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { accessSource } from './access-source.ts'
@@ -158,10 +159,13 @@ function Invitations({ organizationId }: { organizationId: string }) {
   const [email, setEmail] = useState('')
   const [level, setLevel] = useState('1')
   const invite = useMutation({
-    mutationFn: () =>
-      call(routes.organizations.createInvite, { params, body: { target_email: email, level: Number(level) } }),
-    onSuccess: () => {
-      setEmail('')
+    mutationFn: (submitted: { email: string; level: string }) =>
+      call(routes.organizations.createInvite, {
+        params,
+        body: { target_email: submitted.email, level: Number(submitted.level) },
+      }),
+    onSuccess: (_, submitted) => {
+      setEmail(unlessEdited(submitted.email, ''))
       return queries.invalidateQueries({ queryKey })
     },
   })
@@ -171,7 +175,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    invite.mutate()
+    invite.mutate({ email, level })
   }
   const atField = fieldProblem(t, invite.error, 'target_email')
   return (

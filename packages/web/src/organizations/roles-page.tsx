@@ -15,6 +15,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
+import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
@@ -112,20 +113,20 @@ function NewRole({ organizationId }: { organizationId: string }) {
   const [name, setName] = useState('')
   const [level, setLevel] = useState(String(editFlagsLevel))
   const create = useMutation({
-    mutationFn: () =>
+    mutationFn: (submitted: { name: string; level: string }) =>
       call(routes.roles.create, {
         params: { parent_lookup_organization_id: organizationId },
-        body: { name, feature_flags_access_level: Number(level) },
+        body: { name: submitted.name, feature_flags_access_level: Number(submitted.level) },
       }),
-    onSuccess: () => {
-      notify.success({ message: t.roles.created(name) })
-      setName('')
+    onSuccess: (role, submitted) => {
+      notify.success({ message: t.roles.created(role.name) })
+      setName(unlessEdited(submitted.name, ''))
       return queries.invalidateQueries({ queryKey: ['roles', organizationId] })
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    create.mutate()
+    create.mutate({ name, level })
   }
   const atField = fieldProblem(t, create.error, 'name')
   return (

@@ -1,4 +1,4 @@
-import { Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Menu, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
@@ -6,7 +6,6 @@ import { isAdmin } from '../services/permissions.ts'
 import { useOrganizations, useProjects } from '../services/session-queries.ts'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
 import { late } from '../ui/late.tsx'
-import { LateMenu } from '../ui/layout/late-menu.tsx'
 import { Logo } from '../ui/logo.tsx'
 import classes from './shell.module.css'
 import { useOpenProject } from './use-open-project.ts'
@@ -27,11 +26,8 @@ export function ProjectSwitcher() {
 
   return (
     <>
-      <LateMenu
-        width={260}
-        position="bottom-start"
-        maxHeight="70dvh"
-        target={
+      <Menu width={260} position="bottom-start">
+        <Menu.Target>
           <UnstyledButton className={classes.button}>
             <VisuallyHidden>{t.shell.switchProject}: </VisuallyHidden>
             <Logo />
@@ -45,38 +41,35 @@ export function ProjectSwitcher() {
             </span>
             <SwitchIcon size={16} />
           </UnstyledButton>
-        }
-      >
-        {Menu => (
-          <>
-            {organizations.map(({ id, name }) => (
-              <div key={id}>
-                <Menu.Label>{name}</Menu.Label>
-                {projects
-                  .filter(each => each.organization === id)
-                  .map(each => (
-                    <Menu.Item
-                      key={each.id}
-                      onClick={() => open(each)}
-                      rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
-                    >
-                      {each.name}
-                    </Menu.Item>
-                  ))}
-              </div>
-            ))}
-            <Menu.Divider />
-            {canCreate && (
-              <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
-                {t.shell.newProject}
-              </Menu.Item>
-            )}
-            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
-              {t.shell.newOrganization}
+        </Menu.Target>
+        <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
+          {organizations.map(({ id, name }) => (
+            <div key={id}>
+              <Menu.Label>{name}</Menu.Label>
+              {projects
+                .filter(each => each.organization === id)
+                .map(each => (
+                  <Menu.Item
+                    key={each.id}
+                    onClick={() => open(each)}
+                    rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
+                  >
+                    {each.name}
+                  </Menu.Item>
+                ))}
+            </div>
+          ))}
+          <Menu.Divider />
+          {canCreate && (
+            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
+              {t.shell.newProject}
             </Menu.Item>
-          </>
-        )}
-      </LateMenu>
+          )}
+          <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
+            {t.shell.newOrganization}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
       <Suspense fallback={null}>
         {making && (
           <NewScopeDialog what={making} organizationId={organizationId} onClose={() => setMaking(undefined)} />

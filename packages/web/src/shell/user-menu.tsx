@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Avatar, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
+import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { markStayingSignedIn } from '../api/resume-session.ts'
@@ -9,7 +9,6 @@ import { useCall, useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
 import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../ui/icons.tsx'
 import { late } from '../ui/late.tsx'
-import { LateMenu } from '../ui/layout/late-menu.tsx'
 import classes from './shell.module.css'
 
 const ConfirmDialog = late(async () => (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog)
@@ -37,10 +36,8 @@ export function UserMenu() {
   const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
   return (
     <>
-      <LateMenu
-        width={240}
-        position="top-start"
-        target={
+      <Menu width={240} position="top-start">
+        <Menu.Target>
           <UnstyledButton className={classes.button as string}>
             <VisuallyHidden>{t.shell.account}: </VisuallyHidden>
             <Avatar size={26} radius="xl" color="indigo" name={me?.first_name ?? ''} aria-hidden="true" />
@@ -49,48 +46,41 @@ export function UserMenu() {
             </Text>
             <SwitchIcon size={16} />
           </UnstyledButton>
-        }
-      >
-        {Menu => (
-          <>
-            <Menu.Label>{me?.email}</Menu.Label>
-            <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
-              {t.shell.account}
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{me?.email}</Menu.Label>
+          <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
+            {t.shell.account}
+          </Menu.Item>
+          <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
+            {t.shell.documentation}
+          </Menu.Item>
+          <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
+            {t.shell.apiDocs}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>{t.shell.colorScheme}</Menu.Label>
+          {schemes.map(([scheme, label]) => (
+            <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
+              {label}
             </Menu.Item>
-            <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
-              {t.shell.documentation}
+          ))}
+          <Menu.Divider />
+          <Menu.Label>{t.shell.language}</Menu.Label>
+          {(Object.keys(languageNames) as Language[]).map(each => (
+            <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
+              {languageNames[each]}
             </Menu.Item>
-            <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
-              {t.shell.apiDocs}
-            </Menu.Item>
-            <Menu.Divider />
-            <Menu.Label>{t.shell.colorScheme}</Menu.Label>
-            {schemes.map(([scheme, label]) => (
-              <Menu.Item
-                key={scheme}
-                onClick={() => setColorScheme(scheme)}
-                rightSection={mark(colorScheme === scheme)}
-              >
-                {label}
-              </Menu.Item>
-            ))}
-            <Menu.Divider />
-            <Menu.Label>{t.shell.language}</Menu.Label>
-            {(Object.keys(languageNames) as Language[]).map(each => (
-              <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
-                {languageNames[each]}
-              </Menu.Item>
-            ))}
-            <Menu.Divider />
-            <Menu.Item
-              leftSection={<LeaveIcon size={16} />}
-              onClick={() => (drafts.isEmpty() ? signOut() : setIsAsking(true))}
-            >
-              {t.signIn.signOut}
-            </Menu.Item>
-          </>
-        )}
-      </LateMenu>
+          ))}
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<LeaveIcon size={16} />}
+            onClick={() => (drafts.isEmpty() ? signOut() : setIsAsking(true))}
+          >
+            {t.signIn.signOut}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
       <Suspense fallback={null}>
         {isAsking && (
           <ConfirmDialog

@@ -9,6 +9,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
+import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 
 type Format = 'json' | 'slack' | 'teams' | 'discord'
@@ -33,8 +34,8 @@ export function NewWebhook({ projectId }: { projectId: string }) {
         params: { project_id: projectId },
         body: { ...fields, ...(tag !== '' && { tag }) },
       }),
-    onSuccess: ({ name }) => {
-      setDraft(blank)
+    onSuccess: ({ name }, submitted) => {
+      setDraft(unlessEdited(submitted, blank))
       notify.success({ message: t.webhooks.created(name) })
       return queries.invalidateQueries({ queryKey: ['webhooks', projectId] })
     },

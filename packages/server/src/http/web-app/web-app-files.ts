@@ -5,8 +5,6 @@ import { builtFolder, listStaticFiles, type StaticFiles } from '../static-files/
 export interface PageFiles {
   /** A template, which is completed for each request. */
   readonly index: string
-  /** The same without the code of signed-in pages. */
-  readonly signIn: string
   /** The page of the API reference. */
   readonly apiDocs: string
   readonly files: StaticFiles
@@ -38,13 +36,7 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
     }
     return known
   }
-  return { index, signIn: withoutApp(index), apiDocs: read('api-docs.html'), files: new Map(files), fonts }
+  return { index, apiDocs: read('api-docs.html'), files: new Map(files), fonts }
 }
 
 const linkTag = /<link [^<>]*>/g
-
-const withoutApp = (index: string): string =>
-  index
-    .split('\n')
-    .filter(line => !(line.trimStart().startsWith('<link ') && line.includes('data-signed-in')))
-    .join('\n')

@@ -4,9 +4,7 @@ import { sendFile } from '../static-files/static-files.ts'
 import type { PageFiles } from './web-app-files.ts'
 
 /** Routes of the web app. Everything else belongs to the API, so that an unknown path there stays a JSON 404. */
-const pagePaths = ['/account', '/signup/*', '/project/*', '/organization/*']
-/** Mostly opened by visitors who are not signed in. */
-const signInPaths = ['/', '/login']
+const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
 
 /**
  * Serves the built web app. Without a build, `/` explains how to get one, and the API is unaffected. The app follows changes after
@@ -27,13 +25,10 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined, pos
   }
   app.get('/assets/*', fileAt)
   for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
-  const send = (reply: FastifyReply, index: string) => sendIndex(reply, index.replace('{{position}}', position()))
-  for (const path of pagePaths) app.get(path, async (_request, reply) => send(reply, page.index))
-  for (const path of signInPaths) app.get(path, async (_request, reply) => send(reply, page.signIn))
+  const send = (reply: FastifyReply) => sendIndex(reply, page.index.replace('{{position}}', position()))
+  for (const path of pagePaths) app.get(path, async (_request, reply) => send(reply))
   // A browser with an unknown URL gets the web app, which shows a 404; other clients get JSON.
-  app.get('/*', async (request, reply) =>
-    wantsPage(request) ? send(reply.code(404), page.index) : reply.callNotFound(),
-  )
+  app.get('/*', async (request, reply) => (wantsPage(request) ? send(reply.code(404)) : reply.callNotFound()))
 }
 
 const wantsPage = ({ url, headers }: FastifyRequest): boolean =>

@@ -12,6 +12,7 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { SelectField } from '../../ui/form/select-field.tsx'
+import { unlessEdited } from '../../ui/form/unless-edited.ts'
 import { TrashIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { EffectiveAccess, useEffectiveAccess } from './effective-access.tsx'
@@ -90,10 +91,10 @@ function RoleGrants({ flag, project, grants, roles, intro }: GrantsProps) {
       queries.invalidateQueries({ queryKey: ['effective-access', params.project_id] }),
     ])
   const grant = useMutation({
-    mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
-    onSuccess: ({ role }) => {
+    mutationFn: (role_id: string) => call(routes.roleAccess.create, { params, body: { role_id } }),
+    onSuccess: ({ role }, submitted) => {
       notify.success({ message: t.access.granted(role.name) })
-      setRoleId('')
+      setRoleId(unlessEdited(submitted, ''))
       return refresh()
     },
   })
@@ -106,7 +107,7 @@ function RoleGrants({ flag, project, grants, roles, intro }: GrantsProps) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    grant.mutate()
+    grant.mutate(roleId)
   }
   const free = roles.filter(role => grants.every(({ role_id }) => role_id !== role.id))
   return (

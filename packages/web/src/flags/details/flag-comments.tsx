@@ -10,6 +10,7 @@ import { LoadMoreList } from '../../ui/data/load-more-list.tsx'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { unlessEdited } from '../../ui/form/unless-edited.ts'
 
 const pageSize = 20
 
@@ -38,9 +39,9 @@ export function FlagComments({ params, organizationId }: Props) {
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
   const add = useMutation({
-    mutationFn: () => call(routes.flagDetails.createComment, { params, body: { text } }),
-    onSuccess: () => {
-      setText('')
+    mutationFn: (comment: string) => call(routes.flagDetails.createComment, { params, body: { text: comment } }),
+    onSuccess: (_, comment) => {
+      setText(unlessEdited(comment, ''))
       return queries.invalidateQueries({ queryKey })
     },
   })
@@ -63,7 +64,7 @@ export function FlagComments({ params, organizationId }: Props) {
           onChange={event => setText(event.currentTarget.value)}
         />
         <Group justify="flex-end">
-          <Button disabled={text.trim() === ''} loading={add.isPending} onClick={() => add.mutate()}>
+          <Button disabled={text.trim() === ''} loading={add.isPending} onClick={() => add.mutate(text)}>
             {t.flagDetails.addComment}
           </Button>
         </Group>

@@ -9,6 +9,7 @@ import { jsonErrorPosition } from '../../ui/data/json-error.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { unlessEdited } from '../../ui/form/unless-edited.ts'
 import classes from '../editor/editor.module.css'
 
 interface Props {
@@ -25,16 +26,16 @@ export function PayloadSchemaForm({ params, stored, canEdit }: Props) {
   const queries = useQueryClient()
   const [text, setText] = useState(() => textOf(stored.schema))
   const save = useMutation({
-    mutationFn: async () => {
-      if (text.trim() === '') {
+    mutationFn: async (submitted: string) => {
+      if (submitted.trim() === '') {
         await call(routes.payloadSchemas.remove, { params })
         return { ...stored, schema: null }
       }
-      return call(routes.payloadSchemas.put, { params, body: { schema: JSON.parse(text) } })
+      return call(routes.payloadSchemas.put, { params, body: { schema: JSON.parse(submitted) } })
     },
-    onSuccess: saved => {
+    onSuccess: (saved, submitted) => {
       queries.setQueryData(['payload-schema', params.project_id, params.id], saved)
-      setText(textOf(saved.schema))
+      setText(unlessEdited(submitted, textOf(saved.schema)))
       notify.success({ message: saved.schema === null ? t.payloadSchema.removed : t.payloadSchema.saved })
     },
   })
@@ -78,7 +79,7 @@ export function PayloadSchemaForm({ params, stored, canEdit }: Props) {
             <Button
               loading={save.isPending}
               disabled={position !== undefined || !isObject || text === textOf(stored.schema)}
-              onClick={() => save.mutate()}
+              onClick={() => save.mutate(text)}
             >
               {t.common.save}
             </Button>

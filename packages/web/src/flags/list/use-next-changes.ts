@@ -1,7 +1,6 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useCall } from '../../services/services.ts'
-import { useIsPainted } from '../../ui/layout/first-paint.ts'
 
 /** When the next scheduled change of each flag is due. */
 export type NextChanges = ReadonlyMap<number, string>
@@ -21,7 +20,6 @@ const notedMax = '1000'
 
 export function useNextChanges(projectId: string): NextChanges {
   const call = useCall()
-  const isPainted = useIsPainted()
   const scheduled = useQuery({
     queryKey: ['schedules', projectId, 'pending'],
     queryFn: async ({ signal }) => {
@@ -29,7 +27,6 @@ export function useNextChanges(projectId: string): NextChanges {
       const { results } = await call(routes.scheduledChanges.list, { params: { project_id: projectId }, query, signal })
       return soonestOf(results)
     },
-    enabled: isPainted,
   })
   return scheduled.data ?? none
 }

@@ -1,6 +1,6 @@
 import { type Flag, type RollbackReport, routes } from '@halyard/contract'
 import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { plainSave } from '../../change-control/gate/save-mode.ts'
 import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import type { Messages } from '../../i18n/en.ts'
@@ -36,6 +36,8 @@ export function RollbackConditions(props: TabProps) {
     queryKey: ['rollback', params.project_id, params.id, flag.version],
     queryFn: ({ signal }) => call(routes.rollback.report, { params, signal }),
     enabled: known.length > 0,
+    // The form below does not move when a new version is measured.
+    placeholderData: keepPreviousData,
     refetchInterval: pollMilliseconds,
   })
   // Waits for the first report, so that it does not shift the list.
@@ -118,16 +120,29 @@ interface StandingProps {
 function Standing({ flag, report }: StandingProps) {
   const t = useMessages()
   const { count } = useFormats()
-  if (!report) return null
   const states: Record<string, string> = t.rollback.states
+  // As high as its first measurement.
+  if (!report) return <StandingText color="gray" state={t.rollback.measuring} detail={t.rollback.noData} />
+  return (
+    <StandingText
+      color={colors[report.status] ?? 'gray'}
+      state={states[report.status] ?? report.status}
+      detail={[
+        report.value === null ? t.rollback.noData : t.rollback.now(count(report.value)),
+        ...(report.status === 'inactive' ? [inactiveReason(t, flag) ?? report.reason] : []),
+      ].join(' · ')}
+    />
+  )
+}
+
+function StandingText({ color, state, detail }: { color: string; state: string; detail: string }) {
   return (
     <>
-      <Badge variant="light" color={colors[report.status] ?? 'gray'}>
-        {states[report.status] ?? report.status}
+      <Badge variant="light" color={color}>
+        {state}
       </Badge>
       <Text size="xs" c="dimmed" span>
-        {report.value === null ? t.rollback.noData : t.rollback.now(count(report.value))}
-        {report.status === 'inactive' && ` · ${inactiveReason(t, flag) ?? report.reason}`}
+        {detail}
       </Text>
     </>
   )

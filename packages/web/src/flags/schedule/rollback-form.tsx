@@ -4,6 +4,7 @@ import { useMessages } from '../../i18n/language.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
 import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
+import { unlessEdited } from '../../ui/form/unless-edited.ts'
 import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
 import { useEventNames } from '../editor/conditions/property-suggestions.ts'
 import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
@@ -66,7 +67,7 @@ export function NewRollbackCondition({ projectId, isSaving, onCreate }: Props) {
     if (problems.length > 0) return
     try {
       await onCreate(condition)
-      setCondition(defaultCondition)
+      setCondition(unlessEdited(condition, defaultCondition))
       setAttempts(0)
     } catch {
       // The error is shown above the list; the form keeps its input.

@@ -104,6 +104,7 @@ export const schedule: ScheduleMessages = {
     removed: 'Rollback-Bedingung entfernt',
     sentence: (measure, compared, threshold, minutes) =>
       `${measure} ${compared} ${threshold} innerhalb von ${minutes} Minuten`,
+    measuring: 'wird gemessen',
     states: { watching: 'wird überwacht', holds: 'Schwellenwert überschritten', inactive: 'nicht überwacht' },
     rolledBack: 'Dieses Flag wurde zurückgerollt. Schalte es ein, um die Überwachung fortzusetzen.',
     off: 'Dieses Flag ist aus.',

@@ -96,6 +96,7 @@ export const schedule = {
     removed: 'Rollback condition removed',
     sentence: (measure: string, compared: string, threshold: string, minutes: number) =>
       `${measure} ${compared} ${threshold} within ${minutes} minutes`,
+    measuring: 'measuring',
     states: { watching: 'monitoring', holds: 'threshold breached', inactive: 'not monitoring' },
     rolledBack: 'This flag was rolled back. Turn it on to resume monitoring.',
     off: 'This flag is off.',

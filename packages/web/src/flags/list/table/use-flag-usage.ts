@@ -2,7 +2,6 @@ import { type AnswerOf, routes } from '@halyard/contract'
 import { useQueries } from '@tanstack/react-query'
 import { pollMilliseconds } from '../../../services/polling.ts'
 import { useCall } from '../../../services/services.ts'
-import { useIsPainted } from '../../../ui/layout/first-paint.ts'
 import type { FlagRows } from '../flag-rows.ts'
 
 export type FlagUsage = AnswerOf<typeof routes.flagList.usage>[number]
@@ -17,7 +16,6 @@ export function useFlagUsage(
   range: { readonly first: number; readonly last: number },
 ): (flagId: number) => FlagUsage | undefined {
   const call = useCall()
-  const isPainted = useIsPainted()
   const chunks = []
   for (let start = range.first - (range.first % chunkRows); start <= range.last; start += chunkRows) {
     const ids = Array.from({ length: chunkRows }, (_, n) => rows.at(start + n)?.id).filter(id => id !== undefined)
@@ -28,7 +26,6 @@ export function useFlagUsage(
       queryKey: ['flag-usage', projectId, ids],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         call(routes.flagList.usage, { params: { project_id: projectId }, query: { ids }, signal }),
-      enabled: isPainted,
       staleTime: pollMilliseconds,
       refetchInterval: pollMilliseconds,
     })),

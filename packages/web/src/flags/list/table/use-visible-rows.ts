@@ -1,6 +1,5 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { firstPaintMilliseconds } from '../../../ui/layout/first-paint.ts'
 import { type RowRange, rangeAt, withinCount } from './row-range.ts'
 
 interface Options {
@@ -13,28 +12,23 @@ interface Options {
 
 /** Which rows of a long list are to be rendered, as it is scrolled and resized. */
 export function useVisibleRows(scroller: RefObject<HTMLElement | null>, { count, rowPixels, heightPixels }: Options) {
-  const [range, setRange] = useState<RowRange>(() => rangeAt({ top: 0, height: heightPixels, rowPixels, overscan: 0 }))
+  const [range, setRange] = useState<RowRange>(() =>
+    rangeAt({ top: 0, height: heightPixels, rowPixels, overscan: overscanRows }),
+  )
   useEffect(() => {
     const element = scroller.current
     if (!element) return
-    let overscan = 0
     const update = () => {
       const { scrollTop: top, clientHeight: height } = element
-      const next = rangeAt({ top, height, rowPixels, overscan })
+      const next = rangeAt({ top, height, rowPixels, overscan: overscanRows })
       setRange(old => (old.first === next.first && old.last === next.last ? old : next))
     }
-    const updateWithOverscan = () => {
-      overscan = overscanRows
-      update()
-    }
     // At once: a frame without the rows would flicker.
-    const onScroll = () => flushSync(updateWithOverscan)
-    const timer = setTimeout(updateWithOverscan, firstPaintMilliseconds)
+    const onScroll = () => flushSync(update)
     element.addEventListener('scroll', onScroll, { passive: true })
     const observer = new ResizeObserver(update)
     observer.observe(element)
     return () => {
-      clearTimeout(timer)
       element.removeEventListener('scroll', onScroll)
       observer.disconnect()
     }
@@ -54,5 +48,5 @@ export function useVisibleRows(scroller: RefObject<HTMLElement | null>, { count,
   return { ...withinCount(range, count), scrollTo }
 }
 
-/** Rows beyond the visible ones. The first paint does not wait for them. */
+/** Rows beyond the visible ones, so that scrolling shows no gap. */
 const overscanRows = 6

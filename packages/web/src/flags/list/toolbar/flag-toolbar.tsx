@@ -1,9 +1,8 @@
-import { ActionIcon, Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, Menu, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { RefObject } from 'react'
 import { useMessages } from '../../../i18n/language.tsx'
 import { ChevronIcon, ColumnsIcon, CrossIcon, KeyboardIcon, SearchIcon, StarIcon } from '../../../ui/icons.tsx'
-import { LateMenu } from '../../../ui/layout/late-menu.tsx'
 import { type FlagSearch, isFiltered } from '../flag-search.ts'
 import { type ColumnName, columnNames } from '../table/columns.ts'
 import classes from '../table/flag-list.module.css'
@@ -170,10 +169,8 @@ export function FlagToolbar({
 function ColumnMenu({ shownColumns, onColumns }: Pick<Props, 'shownColumns' | 'onColumns'>) {
   const t = useMessages()
   return (
-    <LateMenu
-      position="bottom-end"
-      closeOnItemClick={false}
-      target={
+    <Menu position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>
         <ActionIcon
           variant="subtle"
           color="gray"
@@ -184,27 +181,24 @@ function ColumnMenu({ shownColumns, onColumns }: Pick<Props, 'shownColumns' | 'o
         >
           <ColumnsIcon />
         </ActionIcon>
-      }
-    >
-      {Menu => (
-        <>
-          {columnNames.map(name => {
-            const isShown = shownColumns.includes(name)
-            return (
-              <Menu.CheckboxItem
-                key={name}
-                checked={isShown}
-                onChange={() =>
-                  onColumns(columnNames.filter(each => (each === name ? !isShown : shownColumns.includes(each))))
-                }
-              >
-                {columnLabel(t, name)}
-              </Menu.CheckboxItem>
-            )
-          })}
-        </>
-      )}
-    </LateMenu>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columnNames.map(name => {
+          const isShown = shownColumns.includes(name)
+          return (
+            <Menu.CheckboxItem
+              key={name}
+              checked={isShown}
+              onChange={() =>
+                onColumns(columnNames.filter(each => (each === name ? !isShown : shownColumns.includes(each))))
+              }
+            >
+              {columnLabel(t, name)}
+            </Menu.CheckboxItem>
+          )
+        })}
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 

@@ -1,5 +1,5 @@
 import { routes, type SavedView, savedViewNameCharactersMax } from '@halyard/contract'
-import { ActionIcon, Button, Checkbox, Group, Stack } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Menu, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -11,8 +11,6 @@ import { fieldProblem } from '../../../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../../../ui/feedback/problems.tsx'
 import { TextField } from '../../../ui/form/text-field.tsx'
 import { BookmarkIcon, TrashIcon } from '../../../ui/icons.tsx'
-import { useIsPainted } from '../../../ui/layout/first-paint.ts'
-import { LateMenu } from '../../../ui/layout/late-menu.tsx'
 import { type FlagSearch, readViewQuery, writeViewQuery } from '../flag-search.ts'
 
 interface Props {
@@ -29,11 +27,9 @@ export function SavedViews({ projectId, search, onOpen }: Props) {
   const notify = useNotify()
   const [isSaving, saving] = useDisclosure(false)
   const params = { project_id: projectId }
-  const isPainted = useIsPainted()
   const views = useQuery({
     queryKey: ['saved-views', projectId],
     queryFn: ({ signal }) => call(routes.savedViews.list, { params, signal }),
-    enabled: isPainted,
     staleTime: 60_000,
   })
   const refresh = () => queries.invalidateQueries({ queryKey: ['saved-views', projectId] })
@@ -49,41 +45,36 @@ export function SavedViews({ projectId, search, onOpen }: Props) {
   const query = writeViewQuery(search)
   return (
     <>
-      <LateMenu
-        position="bottom-end"
-        width={280}
-        target={
+      <Menu position="bottom-end" width={280}>
+        <Menu.Target>
           <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.views.title} title={t.views.title}>
             <BookmarkIcon />
           </ActionIcon>
-        }
-      >
-        {Menu => (
-          <>
-            {(views.data ?? []).map(view => (
-              <Group key={view.id} gap={0} wrap="nowrap">
-                <Menu.Item
-                  flex={1}
-                  onClick={() => onOpen(readViewQuery(view.query))}
-                  {...(view.is_shared && { rightSection: <small>{t.views.shared}</small> })}
-                >
-                  {view.name}
+        </Menu.Target>
+        <Menu.Dropdown>
+          {(views.data ?? []).map(view => (
+            <Group key={view.id} gap={0} wrap="nowrap">
+              <Menu.Item
+                flex={1}
+                onClick={() => onOpen(readViewQuery(view.query))}
+                {...(view.is_shared && { rightSection: <small>{t.views.shared}</small> })}
+              >
+                {view.name}
+              </Menu.Item>
+              {view.is_own && (
+                <Menu.Item w="auto" aria-label={t.views.remove(view.name)} onClick={() => remove(view)}>
+                  <TrashIcon size={16} />
                 </Menu.Item>
-                {view.is_own && (
-                  <Menu.Item w="auto" aria-label={t.views.remove(view.name)} onClick={() => remove(view)}>
-                    <TrashIcon size={16} />
-                  </Menu.Item>
-                )}
-              </Group>
-            ))}
-            {(views.data ?? []).length === 0 && <Menu.Label>{t.views.none}</Menu.Label>}
-            <Menu.Divider />
-            <Menu.Item disabled={query === ''} onClick={saving.open}>
-              {t.views.save}
-            </Menu.Item>
-          </>
-        )}
-      </LateMenu>
+              )}
+            </Group>
+          ))}
+          {(views.data ?? []).length === 0 && <Menu.Label>{t.views.none}</Menu.Label>}
+          <Menu.Divider />
+          <Menu.Item disabled={query === ''} onClick={saving.open}>
+            {t.views.save}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
       {isSaving && (
         <Dialog title={t.views.save} onClose={saving.close}>
           <SaveView
