@@ -1,7 +1,7 @@
 import { type Group, routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useCall } from '../services/services.ts'
 
 const suggestionsMax = '8'
@@ -31,6 +31,8 @@ export function GroupPicker({ projectId, typeIndex, label, value, onChange, onPi
         signal,
       }),
     staleTime: 30_000,
+    // An option that is marked with the arrow keys does not vanish while the next results load.
+    placeholderData: keepPreviousData,
   })
   const groups = found.data?.results ?? []
   return (

@@ -1,7 +1,7 @@
 import { type ListedPerson, routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Ref } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
@@ -38,6 +38,8 @@ export function PersonPicker(props: Props) {
     // A page that only shows the field sends no request.
     enabled: isUsed,
     staleTime: 30_000,
+    // An option that is marked with the arrow keys does not vanish while the next results load.
+    placeholderData: keepPreviousData,
   })
   const people = found.data?.results ?? []
   const names = new Map(
