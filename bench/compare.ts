@@ -4,33 +4,16 @@ import { type Figure, median, ratios, spreadOf } from './measure.ts'
 type Key = 'perSecond' | 'cpuEach' | 'p99'
 
 const of = (rounds: readonly Round[], key: Key): number[] => rounds.map(round => round[key])
+const ratiosBy = (key: Key) => (over: readonly Round[], under: readonly Round[]) =>
+  ratios(of(over, key), of(under, key))
+
+/** Ratios within each round. */
+export const speedRatios = ratiosBy('perSecond')
+export const cpuRatios = ratiosBy('cpuEach')
+export const tailRatios = ratiosBy('p99')
 
 export const rates = (rounds: readonly Round[]): string =>
-  `${median(of(rounds, 'perSecond')).toFixed(0)} requests/s, p99 ${median(of(rounds, 'p99')).toFixed(1)} ms`
-
-/** Throughput, CPU time and p99 relative to the baseline, as ratios within each round. */
-export function compareWithBaseline(
-  name: string,
-  own: readonly Round[],
-  baseline: readonly Round[],
-  target: { readonly atLeast?: number } = {},
-): Figure[] {
-  const speed = ratios(of(own, 'perSecond'), of(baseline, 'perSecond'))
-  const cpu = ratios(of(baseline, 'cpuEach'), of(own, 'cpuEach'))
-  const tail = ratios(of(own, 'p99'), of(baseline, 'p99'))
-  return [
-    { measure: `${name}: requests/s ÷ baseline`, value: median(speed), unit: '×', spread: spreadOf(speed), ...target },
-    {
-      measure: `${name}: same by server CPU time`,
-      value: median(cpu),
-      unit: '×',
-      spread: spreadOf(cpu),
-      ...target,
-      guard: 'less is worse',
-    },
-    { measure: `${name}: p99 ÷ baseline p99`, value: median(tail), unit: '×', spread: spreadOf(tail), atMost: 2 },
-  ]
-}
+  `${median(of(rounds, 'perSecond')).toFixed(0)} requests/s, ${median(of(rounds, 'cpuEach')).toFixed(0)} µs CPU, p99 ${median(of(rounds, 'p99')).toFixed(1)} ms`
 
 /** Throughput relative to a peer; empty when the peer, or the Node that it is compared on, is not installed. */
 export function compareWithPeer(
@@ -38,19 +21,9 @@ export function compareWithPeer(
   peer: string,
   own: readonly Round[] | undefined,
   theirs: readonly Round[] | undefined,
-  atLeast?: number,
 ): Figure[] {
   if (!own || !theirs) return []
-  const speed = ratios(of(own, 'perSecond'), of(theirs, 'perSecond'))
-  const cpu = median(ratios(of(theirs, 'cpuEach'), of(own, 'cpuEach')))
-  return [
-    {
-      measure: `${name}: requests/s ÷ ${peer}`,
-      value: median(speed),
-      unit: '×',
-      spread: spreadOf(speed),
-      ...(atLeast !== undefined && { atLeast }),
-      note: `${cpu.toFixed(1)} × by server CPU time`,
-    },
-  ]
+  const speed = speedRatios(own, theirs)
+  const note = `${median(cpuRatios(theirs, own)).toFixed(1)} by CPU time`
+  return [{ measure: `${name}: requests/s ÷ ${peer}`, value: median(speed), unit: '×', spread: spreadOf(speed), note }]
 }

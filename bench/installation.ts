@@ -1,11 +1,8 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { migrations } from '../packages/server/src/storage/migrations/all-migrations.ts'
 import { ownerKey, type ServerProcess, startServer } from '../tests/faults/server-process.ts'
-import { mixedDefinitions } from './mix.ts'
-import { addPersons, populate } from './populate.ts'
+import { mixedDefinitions, personAt } from './mix.ts'
 
 /** A built server in its own process. */
 export interface Installation extends ServerProcess {
@@ -24,8 +21,6 @@ export interface Installations {
   start(flagCount: number): Promise<Installation>
   /** A copy of the database with this number of flags. */
   copy(flagCount: number): Promise<Copy>
-  /** A copy of a database with 10 flags and this number of persons, which is cached between runs. */
-  copyWithPersons(personCount: number): Promise<Copy>
   /** On this Node or, by its program, on another. */
   open(databaseUrl: string, environment?: Readonly<Record<string, string>>, node?: string): Promise<Installation>
   /** Kills servers that a failed row left running and removes all files. */
@@ -43,8 +38,6 @@ interface Template {
   readonly token: string
   readonly projectId: number
 }
-
-const cache = fileURLToPath(new URL('.', import.meta.url))
 
 export function createInstallations(log: (line: string) => void): Installations {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
@@ -89,21 +82,6 @@ export function createInstallations(log: (line: string) => void): Installations 
     async start(flagCount) {
       return open((await copy(flagCount)).databaseUrl)
     },
-    async copyWithPersons(personCount) {
-      // The file name depends on the schema.
-      const path = join(cache, `persons-${personCount}-${migrations.length}.db`)
-      if (!existsSync(path)) {
-        log(`  Creating ${personCount.toLocaleString('en')} persons (once) …`)
-        const { databaseUrl, projectId } = await copy(10)
-        populate(databaseUrl, handle => addPersons(handle, projectId, personCount))
-        copyFileSync(databaseUrl.slice('sqlite:'.length), `${path}.new`)
-        renameSync(`${path}.new`, path)
-      }
-      const { databaseUrl } = copyOf({ path, token: '', projectId: 0 })
-      const { token, projectId, stop } = await openInstallation(databaseUrl)
-      await stop()
-      return { databaseUrl, token, projectId }
-    },
     async close() {
       for (const server of running) await server.kill()
       rmSync(folder, { recursive: true, force: true })
@@ -147,5 +125,18 @@ export async function createFlags({ request, projectId }: Installation, flagCoun
     )
   for (const { key, filters } of flags) {
     await request('POST', `/api/projects/${projectId}/feature_flags/`, { key, name: key, filters: filtersOf(filters) })
+  }
+}
+
+const eventsPerBatch = 500
+
+/** Sends an event of each person with all properties, as an SDK that identifies its users does. */
+export async function storePersons({ request, token }: Installation, count: number): Promise<void> {
+  for (let from = 0; from < count; from += eventsPerBatch) {
+    const batch = Array.from({ length: Math.min(eventsPerBatch, count - from) }, (_, offset) => {
+      const { distinctId, personProperties } = personAt(from + offset)
+      return { event: '$identify', distinct_id: distinctId, properties: { $set: personProperties } }
+    })
+    await request('POST', '/batch/', { api_key: token, batch })
   }
 }

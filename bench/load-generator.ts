@@ -9,6 +9,7 @@ export type LoadCommand =
       readonly port: number
       readonly connections: number
       readonly pauseMilliseconds: number
+      readonly isNewConnectionEach: boolean
     }
   | { readonly run: string; readonly milliseconds: number }
 
@@ -29,6 +30,7 @@ interface Target {
   readonly port: number
   readonly connections: number
   readonly pauseMilliseconds: number
+  readonly isNewConnectionEach: boolean
   count: number
 }
 
@@ -36,8 +38,8 @@ const targets = new Map<string, Target>()
 
 process.on('message', async (command: LoadCommand) => {
   if ('plan' in command) {
-    const { id, port, connections, pauseMilliseconds, plan } = command
-    targets.set(id, { next: requestsOf(plan), port, connections, pauseMilliseconds, count: 0 })
+    const { id, plan, ...target } = command
+    targets.set(id, { ...target, next: requestsOf(plan), count: 0 })
     process.send?.({ ready: id })
   } else {
     process.send?.(await run(targets.get(command.run)!, command.milliseconds))
@@ -55,7 +57,7 @@ async function run(target: Target, milliseconds: number): Promise<Load> {
   const until = startedAt + milliseconds
   await Promise.all(
     Array.from({ length: target.connections }, () =>
-      runConnection(target, until, (latency, status, bytes) => {
+      runClient(target, until, (latency, status, bytes) => {
         latencies.push(latency)
         statuses[status] = (statuses[status] ?? 0) + 1
         responseBytes = bytes
@@ -71,16 +73,20 @@ async function run(target: Target, milliseconds: number): Promise<Load> {
 
 type OnResponse = (milliseconds: number, status: string, bodyBytes: number) => void
 
-/** Runs one connection until the time is up, for at least one request. */
+/** Runs one client until the time is up, for at least one request: on one connection, or on a new one for each request. */
+async function runClient(target: Target, until: number, onResponse: OnResponse): Promise<void> {
+  do await runConnection(target, until, onResponse)
+  while (target.isNewConnectionEach && performance.now() < until)
+}
+
 function runConnection(target: Target, until: number, onResponse: OnResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
+    const openedAt = performance.now()
     let sentAt = 0
-    let status = ''
-    let remaining = -1
-    let size = 0
+    let response: ResponseReader | undefined
     const send = () => {
-      if (sentAt > 0 && performance.now() >= until) {
+      if (sentAt > 0 && (target.isNewConnectionEach || performance.now() >= until)) {
         socket.destroy()
         resolve()
         return
@@ -92,27 +98,41 @@ function runConnection(target: Target, until: number, onResponse: OnResponse): P
     socket.on('error', reject)
     socket.on('close', () => resolve())
     socket.on('data', chunk => {
-      if (remaining < 0) {
-        // The response head always arrives in one chunk.
-        const end = chunk.indexOf('\r\n\r\n')
-        if (end < 0) throw new Error('The head of a response arrived in several chunks.')
-        const head = chunk.toString('latin1', 0, end)
-        status = head.slice(9, 12)
-        size = bodyBytes(head)
-        remaining = size - (chunk.length - end - 4)
-      } else remaining -= chunk.length
-      if (remaining > 0) return
-      onResponse(performance.now() - sentAt, status, size)
-      remaining = -1
+      response ??= readHead(chunk)
+      if (!response.isComplete(chunk)) return
+      const { status, bytes } = response
+      response = undefined
+      onResponse(performance.now() - (target.isNewConnectionEach ? openedAt : sentAt), status, bytes())
       if (target.pauseMilliseconds > 0) setTimeout(send, target.pauseMilliseconds)
       else send()
     })
   })
 }
 
-function bodyBytes(head: string): number {
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)
-  if (length) return Number(length[1])
-  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('The load generator does not support chunked responses.')
-  return 0
+interface ResponseReader {
+  readonly status: string
+  /** Counts a chunk of the response. */
+  isComplete(chunk: Buffer): boolean
+  /** Size of the body. */
+  bytes(): number
+}
+
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+/** The head of a response always arrives in one chunk. */
+function readHead(chunk: Buffer): ResponseReader {
+  const end = chunk.indexOf('\r\n\r\n')
+  if (end < 0) throw new Error('The head of a response arrived in several chunks.')
+  const head = chunk.toString('latin1', 0, end)
+  const isChunked = /\r\ntransfer-encoding: *chunked/i.test(head)
+  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+  let received = -(end + 4)
+  return {
+    status: head.slice(9, 12),
+    isComplete(next) {
+      received += next.length
+      return isChunked ? next.subarray(-lastChunk.length).equals(lastChunk) : received >= length
+    },
+    bytes: () => received,
+  }
 }

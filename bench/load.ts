@@ -19,6 +19,8 @@ export interface Target {
   readonly status: number
   /** Pause of each connection between a response and its next request; none by default. */
   readonly pauseMilliseconds?: number
+  /** Each request on a connection of its own. */
+  readonly isNewConnectionEach?: boolean
 }
 
 export interface LoadSource {
@@ -30,8 +32,8 @@ export interface LoadSource {
 export function startLoad(): LoadSource {
   const child = startProgram('load-generator')
   return {
-    async aim({ id, port, pid, plan, status, pauseMilliseconds = 0 }, connections) {
-      await call(child, { plan, id, port, connections, pauseMilliseconds })
+    async aim({ id, port, pid, plan, status, pauseMilliseconds = 0, isNewConnectionEach = false }, connections) {
+      await call(child, { plan, id, port, connections, pauseMilliseconds, isNewConnectionEach })
       return async milliseconds => {
         const before = cpuSeconds(pid)
         const load = (await call(child, { run: id, milliseconds })) as Load

@@ -66,9 +66,11 @@ function mixedFlag(index: number): FlagDefinition {
   return { ...flag, filters: { groups: [{ properties: [inCohort], rollout_percentage: 60 }] } }
 }
 
-/** Persons with ten properties; every second one has a UUID as its distinct id. */
-export function people(count: number): Subject[] {
-  return Array.from({ length: count }, (_, index) => ({
+export const people = (count: number): Subject[] => Array.from({ length: count }, (_, index) => personAt(index))
+
+/** A person with ten properties; every second one has a UUID as its distinct id. */
+export function personAt(index: number): Subject {
+  return {
     distinctId: index % 2 === 0 ? uuid(index) : `user-${index}`,
     personProperties: {
       country: countries[index % 6],
@@ -84,7 +86,7 @@ export function people(count: number): Subject[] {
     },
     groups: {},
     groupProperties: {},
-  }))
+  }
 }
 
 function uuid(index: number): string {

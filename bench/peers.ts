@@ -13,7 +13,7 @@ export interface Peers {
   /** The folder with the peer's `node_modules`; undefined (and logged) when it could not be installed. */
   find(name: PeerName): string | undefined
   /** The program of another Node version. Some peers require 22 or are faster on it. */
-  node(major: 22 | 24): string | undefined
+  node(major: 22): string | undefined
 }
 
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
@@ -51,7 +51,7 @@ const nodePackage = [
 ].join('-')
 
 const packagesOf = (name: PeerName): Readonly<Record<string, string>> =>
-  name === 'node-22' || name === 'node-24' ? { [nodePackage]: versions[name].node } : versions[name]
+  name === 'node-22' ? { [nodePackage]: versions[name].node } : versions[name]
 
 function install(
   name: PeerName,

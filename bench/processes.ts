@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,15 +16,6 @@ export function cpuSeconds(pid: number): number {
 /** The clock has a resolution of one tick. Less than a tick counts as half a tick, to avoid a division by zero. */
 export const cpuSecondsSince = (pid: number, before: number): number =>
   Math.max(cpuSeconds(pid) - before, 0.5 / ticksPerSecond)
-
-/** Resident set size of a process. */
-export function residentMegabytes(pid: number): number {
-  const path = `/proc/${pid}/status`
-  const text = existsSync(path)
-    ? /VmRSS:\s+(\d+)/.exec(readFileSync(path, 'utf8'))?.[1]
-    : spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).stdout
-  return Number(text) / 1024
-}
 
 /** Starts one of the benchmark's programs, which are bundled beside this file. */
 export function startProgram(name: string, args: readonly string[] = [], node = process.execPath): ChildProcess {

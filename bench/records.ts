@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Figure } from './measure.ts'
 import { markdownOf, type Records } from './report.ts'
 
 /** Resolves a file of the repository relative to the bundle in `bench/.cache`. */
@@ -33,18 +32,4 @@ export function publish(records: Records, order: readonly string[]): string {
   if (head === -1 || tail < head) throw new Error(`${documentPath} has no markers for the tables.`)
   writeFileSync(path, `${text.slice(0, head)}${begin}\n\n${markdownOf(records, order)}\n\n${text.slice(tail)}`)
   return documentPath
-}
-
-const expectedPath = fileOf('bench/expected.json')
-
-/** Expected values of the guarded figures, by measure. */
-export type Expected = Readonly<Record<string, number>>
-
-export const readExpected = (): Expected =>
-  existsSync(expectedPath) ? (JSON.parse(readFileSync(expectedPath, 'utf8')) as Expected) : {}
-
-export function writeExpected(figures: readonly Figure[]): void {
-  const guarded = figures.filter(({ guard }) => guard !== undefined)
-  const values = Object.fromEntries(guarded.map(({ measure, value }) => [measure, Number(value.toPrecision(3))]))
-  writeFileSync(expectedPath, `${JSON.stringify({ ...readExpected(), ...values }, null, 2)}\n`)
 }

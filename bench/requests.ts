@@ -2,66 +2,75 @@ import type { Subject } from '@halyard/engine'
 import { people } from './mix.ts'
 import { unleashContext } from './peers/unleash-features.ts'
 
+/** How clients ask for all flags of one person after another. */
+export const shapes = ['plain', 'gzip', 'stored', 'stored + gzip', 'mixed', 'new connections', 'OFREP'] as const
+export type Shape = (typeof shapes)[number]
+
 /** Requests, serialized before the measurement starts. */
 export type RequestPlan =
-  /** Evaluates all flags for one user after another, in the format of each server. */
-  | { readonly kind: 'evaluate'; readonly token: string; readonly users: number; readonly keys?: readonly string[] }
-  | { readonly kind: 'evaluate-unleash'; readonly headers: Readonly<Record<string, string>>; readonly users: number }
-  | { readonly kind: 'evaluate-flagd'; readonly users: number }
-  | {
-      readonly kind: 'same'
-      readonly method: string
-      readonly path: string
-      readonly headers: Readonly<Record<string, string>>
-      readonly body?: string
-    }
+  | { readonly kind: 'evaluate'; readonly shape: Shape; readonly token: string; readonly users: number }
+  /** The mixed shape in Unleash's format. It stores no properties, so that every request contains them. */
+  | { readonly kind: 'evaluate-unleash'; readonly headers: Headers; readonly users: number }
+  | { readonly kind: 'same'; readonly method: string; readonly path: string; readonly headers: Headers }
   /** Each request has a unique name, which replaces `%` in the body. */
-  | {
-      readonly kind: 'new'
-      readonly path: string
-      readonly headers: Readonly<Record<string, string>>
-      readonly body: string
-    }
+  | { readonly kind: 'new'; readonly path: string; readonly headers: Headers; readonly body: string }
+
+type Headers = Readonly<Record<string, string>>
 
 /** The n-th request. */
 export function requestsOf(plan: RequestPlan): (n: number) => Buffer {
   if (plan.kind === 'same') {
-    const bytes = requestBytes(plan.method, plan.path, plan.headers, plan.body)
+    const bytes = requestBytes(plan.method, plan.path, plan.headers)
     return () => bytes
   }
   if (plan.kind === 'new') {
     const prefix = `${Date.now().toString(36)}-${process.pid}`
     return n => requestBytes('POST', plan.path, plan.headers, plan.body.replaceAll('%', `${prefix}-${n}`))
   }
-  const all = people(plan.users).map(subject => evaluationBytes(plan, subject))
+  const all = people(plan.users).map((person, index) =>
+    plan.kind === 'evaluate'
+      ? evaluationBytes(plan.shape === 'mixed' ? mixed[index % mixed.length]! : plan.shape, plan.token, person)
+      : unleashBytes(plan.headers, person, index % 2 === 1),
+  )
   return n => all[n % all.length]!
 }
 
-type EvaluationPlan = Extract<RequestPlan, { users: number }>
+/** A quarter each. */
+const mixed = ['plain', 'gzip', 'stored', 'stored + gzip'] as const
+const gzip = { 'accept-encoding': 'gzip' }
 
-function evaluationBytes(plan: EvaluationPlan, subject: Subject): Buffer {
-  const { distinctId, personProperties } = subject
-  switch (plan.kind) {
-    case 'evaluate': {
-      const { token, keys } = plan
-      const body = { token, distinct_id: distinctId, person_properties: personProperties }
-      return requestBytes('POST', '/flags/?v=2', {}, JSON.stringify({ ...body, flag_keys_to_evaluate: keys }))
-    }
-    case 'evaluate-unleash':
-      return requestBytes('POST', '/api/frontend', plan.headers, JSON.stringify({ context: unleashContext(subject) }))
-    case 'evaluate-flagd': {
-      const context = { targetingKey: distinctId, ...personProperties }
-      return requestBytes('POST', '/evaluate', {}, JSON.stringify({ context }))
+function evaluationBytes(shape: Exclude<Shape, 'mixed'>, token: string, person: Subject): Buffer {
+  const { distinctId: distinct_id, personProperties: person_properties } = person
+  const evaluate = (headers: Headers, body: object) =>
+    requestBytes('POST', '/flags/?v=2', headers, JSON.stringify({ token, distinct_id, ...body }))
+  switch (shape) {
+    case 'plain':
+      return evaluate({}, { person_properties })
+    case 'gzip':
+      return evaluate(gzip, { person_properties })
+    case 'stored':
+      return evaluate({}, {})
+    case 'stored + gzip':
+      return evaluate(gzip, {})
+    case 'new connections':
+      return evaluate({ connection: 'close' }, { person_properties })
+    case 'OFREP': {
+      const context = { targetingKey: distinct_id, ...person_properties }
+      const headers = { authorization: `Bearer ${token}` }
+      return requestBytes('POST', '/ofrep/v1/evaluate/flags', headers, JSON.stringify({ context }))
     }
   }
 }
 
-function requestBytes(
-  method: string,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body: string | undefined,
-): Buffer {
+const unleashBytes = (headers: Headers, person: Subject, isZipped: boolean): Buffer =>
+  requestBytes(
+    'POST',
+    '/api/frontend',
+    { ...headers, ...(isZipped && gzip) },
+    JSON.stringify({ context: unleashContext(person) }),
+  )
+
+function requestBytes(method: string, path: string, headers: Headers, body?: string): Buffer {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const bodyHeaders =
     body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`

@@ -10,9 +10,7 @@ ensureBuilt()
 const { build } = await import('esbuild')
 const bench = join(root, 'bench')
 await build({
-  entryPoints: ['main', 'load-generator', 'baseline-server', 'engine-process', 'flagd-server', 'push-server'].map(
-    name => join(bench, `${name}.ts`),
-  ),
+  entryPoints: ['main', 'load-generator', 'baseline-server'].map(name => join(bench, `${name}.ts`)),
   outdir: join(bench, '.cache'),
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -22,7 +20,7 @@ await build({
   packages: 'external',
   // A checkout has no built packages.
   alias: Object.fromEntries(
-    ['engine', 'contract', 'client'].map(name => [`@halyard/${name}`, join(root, `packages/${name}/src/index.ts`)]),
+    ['engine', 'contract'].map(name => [`@halyard/${name}`, join(root, `packages/${name}/src/index.ts`)]),
   ),
   logLevel: 'warning',
 })

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { type Figure, isAlarming, isMet, median, quantile, ratios } from '../bench/measure.ts'
+import { type Figure, isMet, median, quantile, ratios } from '../bench/measure.ts'
 import { markdownOf, type Records } from '../bench/report.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -17,17 +17,6 @@ it('computes medians, ratios and targets', () => {
   expect(isMet(figure)).toBeUndefined()
   expect(isMet({ ...figure, atMost: 1 })).toBe(true)
   expect(isMet({ ...figure, atLeast: 2 })).toBe(false)
-})
-
-it('alarms only when a guarded figure is about three times worse than expected', () => {
-  const figure = { measure: 'a', unit: '×', value: 3 }
-  expect(isAlarming(figure, 1)).toBe(false)
-  expect(isAlarming({ ...figure, guard: 'more is worse' }, undefined)).toBe(false)
-  expect(isAlarming({ ...figure, guard: 'more is worse' }, 2)).toBe(false)
-  expect(isAlarming({ ...figure, guard: 'more is worse' }, 1)).toBe(true)
-  expect(isAlarming({ ...figure, guard: 'less is worse' }, 1)).toBe(false)
-  expect(isAlarming({ ...figure, guard: 'less is worse' }, 9)).toBe(true)
-  expect(isAlarming({ ...figure, value: Number.NaN, guard: 'more is worse' }, 1)).toBe(true)
 })
 
 it('renders results as tables, including missed targets', () => {
@@ -47,11 +36,6 @@ it('renders results as tables, including missed targets', () => {
   `)
 })
 
-it('has a positive expected value for every guarded figure', () => {
-  const expected = JSON.parse(readFileSync(join(root, 'bench/expected.json'), 'utf8')) as Record<string, number>
-  for (const [measure, value] of Object.entries(expected)) expect(value, measure).toBeGreaterThan(0)
-})
-
 // Asserts no timings: only that every row runs and produces a number.
 it('runs every row', { timeout: 900_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-test-'))
@@ -64,7 +48,7 @@ it('runs every row', { timeout: 900_000 }, async () => {
   expect(code).toBe(0)
   const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: Records }
   rmSync(folder, { recursive: true })
-  expect(Object.keys(rows)).toHaveLength(13)
+  expect(Object.keys(rows)).toHaveLength(5)
   // Only /proc provides the CPU time of another process.
   const number = existsSync('/proc/self/stat') ? expect.any(Number) : expect.toBeOneOf([expect.any(Number), null])
   for (const { figures } of Object.values(rows)) {

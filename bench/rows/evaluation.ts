@@ -1,89 +1,133 @@
-import { compareWithBaseline, compareWithPeer, rates } from '../compare.ts'
-import { type Round, type Server, startBaseline, startServing, type Target } from '../load.ts'
-import { type Figure, interleave } from '../measure.ts'
+import { startPostgres } from '../../tests/postgres-server.ts'
+import { cpuRatios, rates, speedRatios, tailRatios } from '../compare.ts'
+import { createFlags, type Installation, storePersons } from '../installation.ts'
+import { type Round, startBaseline } from '../load.ts'
+import { type Figure, interleave, median, spreadOf } from '../measure.ts'
+import { personAt } from '../mix.ts'
 import { startUnleash } from '../peers/unleash-server.ts'
+import { type Shape, shapes } from '../requests.ts'
 import type { Row, RowContext } from '../row.ts'
 
-const targets: Readonly<Record<number, { readonly atLeast: number }>> = {
-  10: { atLeast: 0.75 },
-  100: { atLeast: 0.55 },
-  1000: { atLeast: 0.2 },
-}
+type Database = 'SQLite' | 'PostgreSQL'
 
-/** `POST /flags/?v=2`, a different user per request, relative to a bare server with responses of the same size and to other servers. */
+/** Shares of the bare server at 100 flags. */
+const shareTargets: Readonly<Partial<Record<Shape, number>>> = {
+  plain: 0.35,
+  gzip: 0.18,
+  stored: 0.28,
+  'stored + gzip': 0.15,
+}
+const targetFlags = 100
+const peerFactor = 5
+
+/**
+ * What clients send to evaluate all flags, a different person per request, beside a bare `node:http` server that sends a constant of the
+ * size of the plain response.
+ */
 export const evaluation: Row = async context => {
   const figures: Figure[] = []
-  for (const flagCount of context.size.flagCounts) figures.push(...(await evaluationOf(context, flagCount)))
+  for (const database of ['SQLite', 'PostgreSQL'] as const) {
+    for (const flagCount of context.size.flagCounts) figures.push(...(await evaluationOf(context, database, flagCount)))
+  }
   return figures
 }
 
-async function evaluationOf(context: RowContext, flagCount: number): Promise<Figure[]> {
-  const { size, installations, load, log } = context
-  const halyard = await installations.start(flagCount)
-  const aim = (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan']) =>
-    load.aim({ id: `${id} ${flagCount}`, port, pid, plan, status: 200 }, size.connections)
-  const plan = { kind: 'evaluate', token: halyard.token, users: size.users } as const
-  const run = await aim('halyard', halyard, plan)
-  const { responseBytes } = await run(size.roundMilliseconds / 2)
-  const baseline = await startBaseline(responseBytes)
-  const runBaseline = await aim('baseline', baseline, plan)
-  const contestants: Record<string, () => Promise<Round>> = {
-    baseline: () => runBaseline(size.roundMilliseconds),
-    halyard: () => run(size.roundMilliseconds),
+async function evaluationOf(context: RowContext, database: Database, flagCount: number): Promise<Figure[]> {
+  const { size, load, log } = context
+  const { halyard, stop } = await start(context, database, flagCount)
+  const name = `${flagCount} flags, ${database}`
+  log(`  ${name}: storing ${size.persons.toLocaleString('en')} persons …`)
+  await storePersons(halyard, size.persons)
+  await checkStored(halyard)
+  const aim = async (id: string, server: { port: number; pid: number }, shape: Shape) => {
+    const plan = { kind: 'evaluate', shape, token: halyard.token, users: size.persons } as const
+    const target = { id: `${name}, ${id}`, port: server.port, pid: server.pid, plan, status: 200 }
+    const run = await load.aim({ ...target, isNewConnectionEach: shape === 'new connections' }, size.connections)
+    return () => run(size.roundMilliseconds)
   }
-  const hasRivals = flagCount === 100 && context.peers.areEnabled
-  const rivals = hasRivals ? await startRivals(context, flagCount) : {}
-  const node22 = hasRivals ? context.peers.node(22) : undefined
-  if (node22 !== undefined) {
-    const server = await installations.open((await installations.copy(flagCount)).databaseUrl, {}, node22)
-    rivals['halyard 22'] = { server, plan: { ...plan, token: server.token } }
-  }
-  for (const [name, { server, plan }] of Object.entries(rivals)) {
-    const runPeer = await aim(name, server, plan)
-    contestants[name] = () => runPeer(size.roundMilliseconds)
-  }
+  const contestants: Record<string, () => Promise<Round>> = {}
+  for (const shape of shapes) contestants[shape] = await aim(shape, halyard, shape)
+  const baseline = await startBaseline((await contestants.plain!()).responseBytes)
+  contestants.bare = await aim('bare', baseline, 'plain')
+  const unleash = flagCount === targetFlags && database === 'SQLite' ? await startPeer(context) : undefined
+  if (unleash) contestants['unleash-server'] = unleash.run
   const rounds = await interleave(contestants, size.rounds)
-  for (const { server } of Object.values(rivals)) await server.stop()
-  await Promise.all([baseline.stop(), halyard.stop()])
-  for (const [name, own] of Object.entries(rounds)) log(`  ${flagCount} flags, ${name}: ${rates(own)}`)
-  const name = `POST /flags/?v=2, ${flagCount} flags`
+  await Promise.all([baseline.stop(), stop(), unleash?.stop()])
+  for (const [each, own] of Object.entries(rounds)) log(`  ${name}, ${each}: ${rates(own)}`)
+  return figuresOf(name, flagCount, rounds)
+}
+
+function figuresOf(name: string, flagCount: number, rounds: Readonly<Record<string, readonly Round[]>>): Figure[] {
+  const bare = rounds.bare!
+  const figure = (measure: string, values: readonly number[], more: Partial<Figure> = {}): Figure => ({
+    measure: `${name}, ${measure}`,
+    value: median(values),
+    unit: '×',
+    spread: spreadOf(values),
+    ...more,
+  })
+  const unleash = rounds['unleash-server']
   return [
-    ...compareWithBaseline(name, rounds.halyard!, rounds.baseline!, targets[flagCount]),
-    ...compareWithPeer(name, 'unleash-server, both on Node 22', rounds['halyard 22'], rounds['unleash-server'], 20),
-    ...compareWithPeer(name, 'unleash-server on Node 22', rounds.halyard, rounds['unleash-server']),
-    ...compareWithPeer(name, 'fastify + flagd-core, this Node', rounds.halyard, rounds['fastify + flagd-core']),
-    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', rounds.halyard, rounds['fastify + flagd-core 22']),
+    ...shapes.map(shape => {
+      const own = rounds[shape]!
+      const target = flagCount === targetFlags ? shareTargets[shape] : undefined
+      const cpu = median(cpuRatios(bare, own)).toFixed(2)
+      const note = `${cpu} by CPU time, p99 ${median(own.map(({ p99 }) => p99)).toFixed(1)} ms`
+      return figure(`${shape}: share of bare node:http`, speedRatios(own, bare), {
+        note,
+        ...(target !== undefined && { atLeast: target }),
+      })
+    }),
+    figure('stored: p99 ÷ p99 of plain', tailRatios(rounds.stored!, rounds.plain!), {
+      ...(flagCount === targetFlags && { atMost: 3 }),
+    }),
+    ...(unleash
+      ? [figure('mixed: requests/s ÷ unleash-server', speedRatios(rounds.mixed!, unleash), { atLeast: peerFactor })]
+      : []),
   ]
 }
 
-type Rivals = Record<
-  string,
-  { readonly server: Pick<Server, 'port' | 'pid'> & Stoppable; readonly plan: Target['plan'] }
->
-interface Stoppable {
-  stop(): Promise<unknown>
+async function start({ installations }: RowContext, database: Database, flagCount: number) {
+  if (database === 'SQLite') {
+    const halyard = await installations.start(flagCount)
+    return { halyard, stop: () => halyard.stop() }
+  }
+  const postgres = await startPostgres(['fsync=on', 'full_page_writes=on'])
+  const halyard = await installations.open(postgres.url)
+  await createFlags(halyard, flagCount)
+  const stop = async () => {
+    await halyard.stop()
+    await postgres.stop()
+  }
+  return { halyard, stop }
 }
 
-/** Other servers, if they are installed. */
-async function startRivals({ peers, size, log }: RowContext, flagCount: number): Promise<Rivals> {
-  const { users } = size
-  const rivals: Rivals = {}
-  const fastify = peers.find('fastify')
-  const flagd = peers.find('flagd-core')
-  if (fastify && flagd) {
-    const node22 = peers.node(22)
-    const start = async (node?: string) => ({
-      server: await startServing('flagd-server', [String(flagCount), fastify, flagd], node),
-      plan: { kind: 'evaluate-flagd', users } as const,
+/** Requests with and without the properties of a stored person get the same flags; otherwise the rows could not be compared. */
+async function checkStored({ url, token }: Installation): Promise<void> {
+  const { distinctId, personProperties } = personAt(0)
+  const evaluate = async (body: object) => {
+    const response = await fetch(`${url}/flags/?v=2`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token, distinct_id: distinctId, ...body }),
     })
-    rivals['fastify + flagd-core'] = await start()
-    if (node22) rivals['fastify + flagd-core 22'] = await start(node22)
-  } else log('  fastify + flagd-core: not installed')
+    return JSON.stringify(((await response.json()) as { flags: unknown }).flags)
+  }
+  if ((await evaluate({ person_properties: personProperties })) !== (await evaluate({})))
+    throw new Error('Stored and sent properties lead to different flags.')
+}
+
+/** Unleash with the mixed requests, if it is installed. */
+async function startPeer({ peers, size, load, log }: RowContext) {
+  if (!peers.areEnabled) return undefined
   log('  Starting unleash-server …')
-  const unleash = await startUnleash(peers, flagCount)
-  if (unleash) {
-    const plan = { kind: 'evaluate-unleash', headers: unleash.frontendHeaders, users } as const
-    rivals['unleash-server'] = { server: unleash, plan }
-  } else log('  unleash-server: not installed')
-  return rivals
+  const unleash = await startUnleash(peers, targetFlags)
+  if (!unleash) {
+    log('  unleash-server: not installed')
+    return undefined
+  }
+  const { port, pid, frontendHeaders: headers, stop } = unleash
+  const plan = { kind: 'evaluate-unleash', headers, users: size.persons } as const
+  const run = await load.aim({ id: 'unleash-server', port, pid, plan, status: 200 }, size.connections)
+  return { run: () => run(size.roundMilliseconds), stop }
 }

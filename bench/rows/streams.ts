@@ -1,7 +1,6 @@
 import { startPostgres } from '../../tests/postgres-server.ts'
 import { createFlags, type Installation, ownerHeaders } from '../installation.ts'
 import { type Figure, median, quantile } from '../measure.ts'
-import { residentMegabytes } from '../processes.ts'
 import type { Row, RowContext } from '../row.ts'
 import { openStream, type Stream } from '../sse.ts'
 
@@ -82,28 +81,3 @@ async function delays(writer: Installation, reader: Installation, changes: numbe
 
 const follow = ({ port, projectId }: Installation): Promise<Stream> =>
   openStream(port, `/api/projects/${projectId}/feature_flags/stream`, ownerHeaders)
-
-const concurrentConnectsMax = 100
-/** A local address has about 28,000 ephemeral ports, so each ten thousand streams use another one. */
-const streamsPerAddress = 10_000
-
-/** Memory of many idle streams. */
-export const idleStreams: Row = async ({ size, installations, log }) => {
-  const halyard = await installations.start(10)
-  const before = residentMegabytes(halyard.pid)
-  const open: Stream[] = []
-  const path = `/ofrep/v1/stream?token=${halyard.token}`
-  while (open.length < size.idleStreams) {
-    const some = Math.min(concurrentConnectsMax, size.idleStreams - open.length)
-    const from = `127.0.0.${1 + Math.floor(open.length / streamsPerAddress)}`
-    const calls = Array.from({ length: some }, () => openStream(halyard.port, path, {}, from))
-    open.push(...(await Promise.all(calls)))
-    if (open.length % 2000 === 0) log(`  ${open.length} streams …`)
-  }
-  const after = residentMegabytes(halyard.pid)
-  for (const stream of open) stream.close()
-  await halyard.stop()
-  const measure = `memory with ${size.idleStreams.toLocaleString('en')} idle streams`
-  const note = `${before.toFixed(0)} MB without streams`
-  return [{ measure, value: after, unit: 'MB', atMost: 300, guard: 'more is worse', note }]
-}
