@@ -153,6 +153,7 @@ const panels: Readonly<Record<string, readonly unknown[]>> = {
       series({ state: 'connecting' }, 0),
       series({ state: 'following' }, 1),
       series({ state: 'refused' }, 0),
+      series({ state: 'rejected' }, 0),
     ],
   ],
   'Age of the state': [perInstance('edge')],

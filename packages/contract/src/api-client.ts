@@ -67,7 +67,7 @@ export class ApiError extends Error {
 const pageSize = 1000
 
 /** A loop, since a pattern that looks for the end is tried again at every slash. */
-export function withoutTrailingSlashes(url: string): string {
+function withoutTrailingSlashes(url: string): string {
   let end = url.length
   while (url[end - 1] === '/') end -= 1
   return url.slice(0, end)

@@ -50,7 +50,6 @@ export {
   type ItemOf,
   type RequestOf,
   urlOf,
-  withoutTrailingSlashes,
 } from './api-client.ts'
 export type {
   ApprovalPolicy,

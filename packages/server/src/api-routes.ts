@@ -116,7 +116,7 @@ export function serveApi(
     now,
   }: ApiDeps,
 ): void {
-  const serve = createServeRoute(app, authenticator, limiter)
+  const serve = createServeRoute(app, authenticator, limiter, serving.streamGuard)
   serveIdentity(serve, {
     database,
     passwords,
@@ -162,7 +162,7 @@ export function serveApi(
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
-  serveChanges(serve, { authenticator, streams: changeStreams })
+  serveChanges(serve, changeStreams)
   serveEdges(serve, {
     authenticator,
     ...edges,

@@ -329,6 +329,13 @@ export const settings = {
     describes: '`halyard edge`: largest state to accept from the upstream; with a larger one the previous state stays.',
     read: wholeNumber(1024, 8 * 1024 ** 3),
   }),
+  edgeStateHoursMax: setting({
+    variable: 'HALYARD_EDGE_STATE_HOURS_MAX',
+    fallback: '72',
+    describes:
+      '`halyard edge`: without its upstream for longer than this, the edge refuses personal and secret keys and is not ready. Public tokens still evaluate.',
+    read: wholeNumber(1, 8760),
+  }),
   edgeSpoolBytesMax: setting({
     variable: 'HALYARD_EDGE_SPOOL_BYTES_MAX',
     fallback: String(1024 ** 3),

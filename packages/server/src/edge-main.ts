@@ -16,6 +16,7 @@ import { createReplica, type Replica } from './edge/replica.ts'
 import { createSpooledBatches, createSpooledIngest } from './edge/spooled-ingest.ts'
 import { DamagedState, stateFile } from './edge/state-file.ts'
 import { createStateKeeper } from './edge/state-keeper.ts'
+import { createStateTrust } from './edge/state-trust.ts'
 import { connectUpstream } from './edge/upstream.ts'
 import { upstreamSubjects } from './edge/upstream-subjects.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
@@ -77,6 +78,15 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
     bodiesBytesMax: config.bodiesBytesMax,
   })
   const feed = createEdgeFeed(replica.states)
+  let followed: Following | undefined
+  const trust = await createStateTrust({
+    replica,
+    file,
+    ageMillisecondsMax: config.edgeStateHoursMax * 60 * 60 * 1000,
+    hasState: () => hasState,
+    following: () => followed,
+    onError: error => log.error({ err: error }, 'the age of the state was not written'),
+  })
   const following = followUpstream({
     upstream,
     replica,
@@ -84,9 +94,12 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
     onCurrent() {
       hasState = true
       keeper.note()
+      trust.review()
     },
+    onFailed: trust.review,
     log,
   })
+  followed = following
   const forwarding = forwardEvents({ spool, upstream, log })
 
   const metrics = createMetrics()
@@ -94,15 +107,17 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   watchFollowers(metrics.registry, () => feed.size)
   const app = createServingHttp({ config, authenticator, serving, metrics, tracing, log })
   telemetry?.exportMetrics(metrics.registry)
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
+  const limiter = createRateLimiter(config.requestsPerMinuteMax || undefined)
+  const serve = createServeRoute(app, authenticator, limiter, serving.streamGuard)
 
   let isDraining = false
   const readiness = {
     check: async () => ({
-      canEvaluate: hasState,
+      // A state that is too old still evaluates for public tokens.
+      canEvaluate: trust.status === 'ok' || trust.status === 'too old',
       // Events are spooled on disk while the upstream is away.
-      canWrite: hasState,
-      details: { state: hasState ? 'ok' : 'none', upstream: following.connection },
+      canWrite: trust.status === 'ok',
+      details: { state: trust.status, upstream: following.connection },
     }),
     isDraining: () => isDraining,
   }
@@ -148,6 +163,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
     async close() {
       serving.beginClosing()
       clearInterval(reporting)
+      trust.close()
       await app.close()
       await following.close()
       await report()

@@ -16,6 +16,7 @@ import type { ReadOverrides } from './features/flag-overrides/signed-overrides.t
 import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
 import { currentProject } from './features/identity/authenticator.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
+import { createStreamGuard, type StreamGuard } from './http/routes/stream-guard.ts'
 import type { Instant } from './instant.ts'
 import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-memory-budget.ts'
 import { missing } from './problem.ts'
@@ -34,6 +35,7 @@ export interface Serving {
   knownDefinitions(key: string, token: string, withCohorts: boolean): KnownDefinitions | undefined
   readonly access: SdkAccess
   readonly streams: Streams
+  readonly streamGuard: StreamGuard
   readonly counts: EvaluationCounts
   readonly sdkCalls: SdkCalls
   readonly overrides: RequestOverrides
@@ -103,6 +105,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf, ...(acceptsToken && { acceptsToken }) })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
+  const streamGuard = createStreamGuard(changes)
   const bodyMemory = createBodyMemoryBudget(bodiesBytesMax)
   let isClosing = false
   return {
@@ -117,6 +120,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
     definitions,
     access,
     streams,
+    streamGuard,
     knownDefinitions(key, token, withCohorts) {
       const served = access.knownToDefinitions(key, token)
       return served && { served, body: definitions.bodyOf(served, withCohorts) }
@@ -127,6 +131,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
     },
     close() {
       streams.close()
+      streamGuard.close()
       snapshots.close()
       actors.close()
     },

@@ -69,7 +69,12 @@ export async function startDefinitionsServer(): Promise<DefinitionsServer> {
     now: () => instantOf(new Date()),
     bodiesBytesMax: config.bodiesBytesMax,
   })
-  const authenticator = { authenticate: unavailable, projectFor: unavailable, organizationFor: unavailable }
+  const authenticator = {
+    authenticate: unavailable,
+    authenticateAgain: unavailable,
+    projectFor: unavailable,
+    organizationFor: unavailable,
+  }
   const metrics = createMetrics()
   const app = createServingHttp({ config, authenticator, serving, metrics, tracing: undefined, log })
   serveSdk(app, serving)

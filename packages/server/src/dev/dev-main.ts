@@ -48,6 +48,7 @@ export async function createDevServer(config: Config, files: DevFiles, log: Fast
   }
   const authenticator: Authenticator = {
     authenticate: async () => ownerOf('').actor,
+    authenticateAgain: async () => ownerOf('').actor,
     projectFor: async () => replica.findById(projectId())!,
     async organizationFor() {
       throw missing('Organization')

@@ -8,13 +8,15 @@ import type { Replica } from './replica.ts'
 
 /** Authenticates by the keys that the upstream has replicated. */
 export function createEdgeGate(replica: Replica, now: () => Instant): Authenticator {
+  const authenticate: Authenticator['authenticate'] = async authorization => {
+    const holder = await replica.findActor(hashSecret(readBearer(authorization)))
+    const isExpired = holder && holder.key.expiresAt !== null && holder.key.expiresAt <= now()
+    if (!holder || isExpired) throw unauthenticated('authentication_failed', 'This API key is not valid on this edge.')
+    return holder.actor
+  }
   return {
-    async authenticate(authorization) {
-      const found = await replica.findActor(hashSecret(readBearer(authorization)))
-      const isExpired = found && found.key.expiresAt !== null && found.key.expiresAt <= now()
-      if (!found || isExpired) throw unauthenticated('authentication_failed', 'This API key is not valid on this edge.')
-      return found.actor
-    },
+    authenticate,
+    authenticateAgain: authenticate,
     async projectFor(actor, id) {
       const projectId = id === '@current' ? actor.currentProjectId : Number(id)
       const project = projectId === null ? undefined : replica.findById(projectId)

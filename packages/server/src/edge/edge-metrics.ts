@@ -12,7 +12,7 @@ interface Watched {
   readonly forwarding: Forwarding
 }
 
-const connectionStates: readonly ConnectionState[] = ['connecting', 'following', 'away', 'refused']
+const connectionStates: readonly ConnectionState[] = ['connecting', 'following', 'away', 'refused', 'rejected']
 
 /** The metrics of an edge. */
 export function watchEdge(registry: Registry, { replica, following, spool, forwarding }: Watched): void {

@@ -3,8 +3,8 @@ import type { Replica } from './replica.ts'
 import { createStateStage, StateGap } from './state-stage.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
 
-/** `following`: this edge has the complete state of the upstream. */
-export type ConnectionState = 'connecting' | 'following' | 'away' | 'refused'
+/** `following`: this edge has the complete state of the upstream. `refused`: its key was revoked. `rejected`: the URL is not right. */
+export type ConnectionState = 'connecting' | 'following' | 'away' | 'refused' | 'rejected'
 
 export interface Following {
   readonly connection: ConnectionState
@@ -22,6 +22,8 @@ interface Options {
   readonly stateBytesMax: number
   /** The served state has changed and is complete. */
   readonly onCurrent: () => void
+  /** The connection has failed; `connection` says how. */
+  readonly onFailed?: () => void
   readonly log: { info(details: object, message: string): void; warn(details: object, message: string): void }
   readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
 }
@@ -30,7 +32,7 @@ const backOffDefault = { min: 250, max: 30_000 }
 
 /** Follows the upstream, and resumes by digest when the connection is lost. */
 export function followUpstream(options: Options): Following {
-  const { upstream, replica, stateBytesMax, onCurrent, log, backOffMilliseconds = backOffDefault } = options
+  const { upstream, replica, stateBytesMax, onCurrent, onFailed, log, backOffMilliseconds = backOffDefault } = options
   const closing = new AbortController()
   /** Projects whose update could not be applied; they are requested again. */
   const doubtful = new Set<string>()
@@ -76,7 +78,8 @@ export function followUpstream(options: Options): Following {
       const error = await follow().catch(error => error as Error)
       if (closing.signal.aborted) return
       if (error instanceof StateGap && replica.stateOf(error.project)) doubtful.add(error.project)
-      connection = error instanceof UpstreamError && error.kind !== 'away' ? 'refused' : 'away'
+      connection = error instanceof UpstreamError ? error.kind : 'away'
+      onFailed?.()
       const pause = pauseAfter(failures++)
       log.warn(
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },

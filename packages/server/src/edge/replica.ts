@@ -1,4 +1,5 @@
 import {
+  accessNames,
   actorOf,
   areAboutAccess,
   areAboutSurroundings,
@@ -34,6 +35,8 @@ export interface Replica {
   readonly bytes: number
   /** Replaces the state of a project. Resolves when it is being served. */
   put(state: ProjectState): Promise<void>
+  /** Whether the personal and secret keys in the state are accepted. A change ends what they have opened. */
+  acceptKeys(isAccepted: boolean): void
   remove(uuid: string): Promise<void>
 }
 
@@ -54,6 +57,7 @@ export function createReplica(): Replica {
   const listeners = new Set<ChangeListener>()
   const stateListeners = new Set<(projectId: number | undefined) => void>()
   let bytes = 0
+  let areKeysAccepted = true
 
   function enter(one: Held): void {
     const { id, uuid, apiToken, previousToken } = one.project
@@ -92,7 +96,7 @@ export function createReplica(): Replica {
   return {
     projects: {
       findIdByToken: async token => idByToken.get(token),
-      findIdBySecretKey: async hash => idBySecret.get(hash),
+      findIdBySecretKey: async hash => (areKeysAccepted ? idBySecret.get(hash) : undefined),
       async read(projectId) {
         const one = held.get(projectId)
         return one && readContent(one.state.documents)
@@ -119,7 +123,7 @@ export function createReplica(): Replica {
       close() {},
     },
     async findActor(hash) {
-      const places = keys.get(hash)
+      const places = areKeysAccepted ? keys.get(hash) : undefined
       const [key] = places?.values() ?? []
       if (!places || !key) return undefined
       const levels = new Map<string, Level>()
@@ -154,6 +158,11 @@ export function createReplica(): Replica {
       enter(next)
       const { set, removed } = changeBetween(before?.state.documents, documents)
       await notify(project, [...set.map(([name]) => name), ...removed], instantOf(new Date()))
+    },
+    acceptKeys(isAccepted) {
+      if (isAccepted === areKeysAccepted) return
+      areKeysAccepted = isAccepted
+      for (const { project } of held.values()) void notify(project, accessNames, instantOf(new Date()))
     },
     async remove(uuid) {
       const one = held.get(idByUuid.get(uuid) ?? -1)

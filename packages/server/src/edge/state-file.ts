@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { open, rename, stat } from 'node:fs/promises'
+import { open, rename, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Document, documentOf, type ProjectState, projectState } from '../api/edge/project-state.ts'
@@ -11,6 +11,10 @@ export interface StateFile {
   read(): Promise<readonly ProjectState[] | undefined>
   /** Atomic: a reader sees the old file or the new one, also after a power failure. */
   write(states: readonly ProjectState[]): Promise<void>
+  /** When the state was last known to be current, in milliseconds: the modification time of the file. */
+  contactAt(): Promise<number | undefined>
+  /** Without a file this does nothing. */
+  setContactAt(milliseconds: number): Promise<void>
 }
 
 export class DamagedState extends Error {}
@@ -76,6 +80,11 @@ export function stateFile(folder: string): StateFile {
       }
       await rename(temporary, path)
       await syncFolder(folder)
+    },
+    contactAt: async () => (await stat(path).catch(() => undefined))?.mtimeMs,
+    async setContactAt(milliseconds) {
+      const time = new Date(milliseconds)
+      if (await stat(path).catch(() => undefined)) await utimes(path, time, time)
     },
   }
 }

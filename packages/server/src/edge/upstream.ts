@@ -13,7 +13,7 @@ export interface Upstream {
   findSubject(question: EdgeSubjectQuestion): Promise<EdgeSubject>
 }
 
-/** `away`: retry. `refused`: the key lacks access. `rejected`: the request is invalid and retrying is useless. */
+/** `away`: retry. `refused`: the key is not valid or lacks access. `rejected`: the request is invalid and retrying is useless. */
 export type UpstreamErrorKind = 'away' | 'refused' | 'rejected'
 
 export class UpstreamError extends Error {
@@ -150,8 +150,8 @@ async function readText(body: Readable, bytesMax: number): Promise<string> {
 
 function kindOf(status: number): UpstreamErrorKind {
   // Redirects are not followed: the key is for this origin only.
-  if (status < 400 || status === 401 || status === 403 || status === 404 || status === 405) return 'refused'
-  return status === 400 || status === 413 || status === 415 ? 'rejected' : 'away'
+  if (status === 401 || status === 403) return 'refused'
+  return status < 400 || [400, 404, 405, 413, 415].includes(status) ? 'rejected' : 'away'
 }
 
 function detailIn(text: string): string {

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import { withoutTrailingSlashes } from '@halyard/contract'
 
 /** Parsers of single settings. Each throws an Error whose message continues the sentence "VARIABLE …". */
 
@@ -77,6 +76,13 @@ export function httpUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return withoutTrailingSlashes(value)
   throw new Error('must be an http:// or https:// URL')
+}
+
+/** A loop, since a pattern that looks for the end is tried again at every slash. */
+export function withoutTrailingSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end -= 1
+  return url.slice(0, end)
 }
 
 export function smtpUrl(value: string): string {

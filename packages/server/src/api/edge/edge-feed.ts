@@ -1,6 +1,8 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { frameOf } from '../../http/routes/event-streams.ts'
+import type { TakeOver } from '../../http/routes/serve-route.ts'
+import { endStream } from '../../http/routes/stream-guard.ts'
 import { Problem } from '../../problem.ts'
 import type { Actor } from '../../tenancy.ts'
 import { changeBetween, type ProjectState } from './project-state.ts'
@@ -8,8 +10,8 @@ import type { ProjectStates } from './project-states.ts'
 
 /** Replicates project states to edges, and keeps them up to date. */
 export interface EdgeFeed {
-  /** Takes over the response until the edge disconnects or its key is revoked. Raises `forbidden`, `throttled`, `unavailable`. */
-  follow(follower: Follower): Promise<(response: ServerResponse, headers: OutgoingHttpHeaders) => void>
+  /** Takes over the response until the edge disconnects. Raises `forbidden`, `throttled`, `unavailable`. */
+  follow(follower: Follower): Promise<TakeOver>
   /** The number of connected edges. */
   readonly size: number
   /** Ends all streams. */
@@ -32,8 +34,6 @@ export interface EdgeFeedLimits {
   /** An edge that reads nothing for this long is disconnected. It reconnects and resumes by digest. */
   readonly drainMillisecondsMax: number
   readonly heartbeatMilliseconds: number
-  /** Keys are checked at this interval even without changes, since they may expire. */
-  readonly checkMilliseconds: number
 }
 
 const usualLimits: EdgeFeedLimits = {
@@ -42,7 +42,6 @@ const usualLimits: EdgeFeedLimits = {
   frameCharactersMax: 256 * 1024,
   drainMillisecondsMax: 60_000,
   heartbeatMilliseconds: 10_000,
-  checkMilliseconds: 30_000,
 }
 const retryMilliseconds = 500
 /** An edge may follow thousands of projects, each read from memory: yields to the event loop between them. */
@@ -55,14 +54,10 @@ const streamHeaders = {
 }
 
 export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLimits> = {}): EdgeFeed {
-  const {
-    followersMax,
-    followersPerUserMax,
-    frameCharactersMax,
-    drainMillisecondsMax,
-    heartbeatMilliseconds,
-    checkMilliseconds,
-  } = { ...usualLimits, ...limits }
+  const { followersMax, followersPerUserMax, frameCharactersMax, drainMillisecondsMax, heartbeatMilliseconds } = {
+    ...usualLimits,
+    ...limits,
+  }
   /** With the id of the user whose key opened the stream. */
   const streams = new Map<ServerResponse, number>()
   let isClosed = false
@@ -137,10 +132,6 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       else if (keeping.has(id)) stale.add(id)
       wake()
     })
-    const check = setInterval(() => {
-      isAccessStale = true
-      wake()
-    }, checkMilliseconds)
     const beat = setInterval(() => {
       if (!isOver() && response.writableLength === 0) response.write(': still here\n\n')
     }, heartbeatMilliseconds)
@@ -161,7 +152,6 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         })
       }
     } finally {
-      clearInterval(check)
       clearInterval(beat)
       forgetListener()
       for (const letGo of keeping.values()) letGo()
@@ -183,7 +173,8 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         response.writeHead(200, { ...headers, ...streamHeaders })
         response.flushHeaders()
         // The edge reconnects in any case, and then receives the reason if it lost access.
-        sendUpdates(response, follower, first).catch(() => end(response))
+        sendUpdates(response, follower, first).catch(() => endStream(response))
+        return undefined
       }
     },
     get size() {
@@ -192,14 +183,9 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     close() {
       isClosed = true
       states.close()
-      for (const response of streams.keys()) end(response)
+      for (const response of streams.keys()) endStream(response)
     },
   }
-}
-
-/** Closes the connection too: keep-alive would prevent the server from closing. */
-const end = (response: ServerResponse): void => {
-  response.end(() => response.socket?.destroySoon())
 }
 
 const drained = (response: ServerResponse, millisecondsMax: number): Promise<void> =>

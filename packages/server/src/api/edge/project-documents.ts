@@ -36,6 +36,9 @@ export const projectKey = (key: ApiKey, level: Level, currentProjectId: number |
 
 const names = { project: 'project', flag: 'flag/', cohort: 'cohort/', secret: 'secret/', key: 'key/' } as const
 
+/** Stand for all documents about access. */
+export const accessNames: readonly string[] = [names.key, names.secret]
+
 const entry = (name: string, value: unknown): readonly [string, Document] => [
   name,
   documentOf(name, JSON.stringify(value)),

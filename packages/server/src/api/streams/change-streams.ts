@@ -1,5 +1,7 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
+import type { TakeOver } from '../../http/routes/serve-route.ts'
+import { endStream } from '../../http/routes/stream-guard.ts'
 import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
 import type { EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
@@ -8,8 +10,8 @@ import { createRecentChanges } from './recent-changes.ts'
 
 /** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
-  /** Takes over the response until the client disconnects or its key is revoked. Raises `throttled`. */
-  follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void
+  /** Takes over the response until the client disconnects. Raises `throttled`. */
+  follow(follower: Follower): TakeOver
   /** The last change that was delivered, for a client that begins to read now and follows later. */
   position(): string
   /** Ends all streams. */
@@ -18,8 +20,6 @@ export interface ChangeStreams {
 
 export interface Follower {
   readonly actor: Actor
-  /** Called again whenever keys or memberships change. Raises `unauthenticated` when the key was revoked. */
-  readonly authenticate: () => Promise<Actor>
   /** The position of the last change that the client knows. */
   readonly after?: string | undefined
 }
@@ -30,7 +30,6 @@ export interface ChangeStreamLimits {
   readonly followersPerPersonMax: number
   /** A client with more unread bytes is disconnected; it reconnects. */
   readonly unreadBytesMax: number
-  /** Keys are checked at this interval even without changes, since they may expire. */
   readonly heartbeatMilliseconds: number
   /** Retained for clients that resume. */
   readonly recentMax: number
@@ -78,19 +77,9 @@ export function createChangeStreams(
     return count
   }
   const write = (response: ServerResponse, text: string) => {
+    if (response.writableEnded) return
     if (response.writableLength > unreadBytesMax) response.destroy()
     else response.write(text)
-  }
-  /** The projects that the key can still see. During a database outage the last known access applies. */
-  const look = async (response: ServerResponse, open: Open) => {
-    try {
-      open.actor = await open.authenticate()
-    } catch (error) {
-      if (error instanceof Problem && error.kind === 'unauthenticated') end(response)
-    }
-  }
-  const lookAtAll = () => {
-    for (const [response, open] of streams) look(response, open)
   }
   const deliver = (delivered: readonly Delivered[]) => {
     for (const [response, { actor }] of streams) {
@@ -100,21 +89,15 @@ export function createChangeStreams(
   }
   const unsubscribeFromEphemeral = ephemeral.subscribe(batch => deliver(batch.map(change => ({ change }))))
   const unsubscribe = changes.subscribe(
-    batch => {
-      deliver(recent.add(batch))
-      // Not awaited: looking up a key waits for the very changes that are being delivered.
-      if (batch.some(({ topic }) => topic === 'identity')) lookAtAll()
-    },
+    batch => deliver(recent.add(batch)),
     () => {
       recent.reset()
       for (const response of streams.keys()) write(response, opening(recent.position()))
-      lookAtAll()
     },
   )
   const beat = setInterval(() => {
     // Others' changes move the position too.
     for (const response of streams.keys()) write(response, `id: ${recent.position()}\n\n`)
-    lookAtAll()
   }, heartbeatMilliseconds)
   beat.unref()
 
@@ -124,13 +107,17 @@ export function createChangeStreams(
         throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
       }
       return (response, headers) => {
-        streams.set(response, { ...follower })
+        const open: Open = { ...follower }
+        streams.set(response, open)
         response.once('close', () => streams.delete(response))
         response.on('error', () => streams.delete(response))
         response.writeHead(200, { ...headers, ...streamHeaders })
         const missed = recent.after(follower.after)
         if (missed) response.write(resuming(follower.after!) + framesFor(follower.actor, missed))
         else response.write(opening(recent.position()))
+        return actor => {
+          open.actor = actor
+        }
       }
     },
     position: recent.position,
@@ -139,7 +126,7 @@ export function createChangeStreams(
       clearInterval(beat)
       unsubscribe()
       unsubscribeFromEphemeral()
-      for (const response of streams.keys()) end(response)
+      for (const response of streams.keys()) endStream(response)
     },
   }
 }
@@ -170,8 +157,3 @@ const frameOfChange = ({ position, change: { topic, organizationId, projectId, e
     ...(position !== undefined && { id: position }),
     data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }),
   })
-
-/** Closes the connection too: keep-alive would prevent the server from closing. */
-const end = (response: ServerResponse): void => {
-  response.end(() => response.socket?.destroySoon())
-}

@@ -82,6 +82,7 @@ onEachDatabase('streams', dialect => {
     const app = Fastify()
     serveStreams(app, {
       streams: { ...streams, close() {} },
+      streamGuard: s.halyard.serving.streamGuard,
       access: {
         ...access,
         async toDefinitionsOf(key, projectId) {

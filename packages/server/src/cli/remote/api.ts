@@ -1,5 +1,5 @@
-import { withoutTrailingSlashes } from '@halyard/contract'
 import { readConfig } from '../../config.ts'
+import { withoutTrailingSlashes } from '../../settings/setting-values.ts'
 import { CommandError, UsageError } from '../usage.ts'
 
 /** One request to a Halyard server. Raises CommandError with one sentence for everything that is not a 2xx response. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Problem } from '../../problem.ts'
+import { endStream } from './stream-guard.ts'
 
 /** Server-sent events: one or several frames, ready to be written. As bytes, which all readers share until the slowest has read them. */
 export type Frame = Buffer
@@ -64,11 +65,6 @@ const tooMany = (why: string): Problem =>
 
 const heartbeat = Buffer.from(': still here\n\n')
 
-/** Closes the connection too: keep-alive would prevent the server from closing. */
-const end = (response: ServerResponse): void => {
-  response.end(() => response.socket?.destroySoon())
-}
-
 export function createEventStreams(limits: Partial<EventStreamLimits> = {}): EventStreams {
   const { streamsMax, streamsPerProjectMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
   const topics = new Map<string, Set<ServerResponse>>()
@@ -77,6 +73,7 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
   let isClosed = false
 
   function write(response: ServerResponse, frame: Frame): void {
+    if (response.writableEnded) return
     // A first frame may be larger than what may lie unread; what counts is that nothing is piled on top of it.
     if (response.writableLength > unreadBytesMax) {
       response.destroy()
@@ -128,7 +125,7 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
     close() {
       isClosed = true
       clearInterval(beat)
-      for (const streams of topics.values()) for (const response of streams) end(response)
+      for (const streams of topics.values()) for (const response of streams) endStream(response)
     },
   }
 }

@@ -11,6 +11,7 @@ import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
 import { queryOf, storableQueryOf } from './query-of.ts'
+import type { StreamGuard } from './stream-guard.ts'
 
 /** What a handler is given. Everything in it has been checked against the route. */
 export interface RouteRequest<R extends Route> {
@@ -39,9 +40,11 @@ export interface Answer<R extends Route> {
   readonly status: keyof R['responses'] & number
   readonly body?: AnswerOf<R> | Buffer | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Writes the response itself, with these headers and its own. */
-  readonly takeOver?: (response: ServerResponse, headers: OutgoingHttpHeaders) => void
+  /** Writes the response itself, with these headers and its own. The result is called with the actor as it is at each later check. */
+  readonly takeOver?: TakeOver
 }
+
+export type TakeOver = (response: ServerResponse, headers: OutgoingHttpHeaders) => ((actor: Actor) => void) | undefined
 
 export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R> | InProgress>
 
@@ -68,7 +71,12 @@ interface InProgress {
 }
 
 /** Makes the function by which feature folders serve routes of the contract. */
-export function createServeRoute(app: FastifyInstance, authenticator: Authenticator, limiter: RateLimiter): ServeRoute {
+export function createServeRoute(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  limiter: RateLimiter,
+  guard: StreamGuard,
+): ServeRoute {
   return (route, handler) => {
     const areParamsRight = route.params && shapeChecker(route.params)
     const checkBody = route.body && bodyChecker(route.body)
@@ -81,7 +89,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
       async onRequest(request, reply) {
         if (route.isForBrowsers) reply.headers(corsHeaders)
-        const access = await admit(route, request, authenticator, limiter)
+        const access = await admit(route, request, authenticator, actor => limiter.take(actor.key.id))
         request.setDecorator('access', access)
       },
       async handler(request, reply) {
@@ -106,7 +114,8 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
           },
         }
         const result = await handler(given as unknown as RouteRequest<typeof route>)
-        return send(reply, status, result)
+        const recheck = { ...authenticator, authenticate: authenticator.authenticateAgain }
+        return send(reply, status, result, guard, () => admit(route, request, recheck))
       },
     })
     if (route.isForBrowsers) servePreflight(app, route.path)
@@ -141,7 +150,7 @@ async function admit(
   route: Route,
   request: FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>,
   authenticator: Authenticator,
-  limiter: RateLimiter,
+  onAuthenticated: (actor: Actor) => void = () => {},
 ): Promise<Admitted> {
   const { access } = route
   if (access.kind === 'open') return {}
@@ -149,7 +158,7 @@ async function admit(
   if (!hasAnyScope(actor.key, access.scopes)) {
     throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
   }
-  limiter.take(actor.key.id)
+  onAuthenticated(actor)
   const { params } = request
   if (access.within === 'project') {
     const token = route.method === 'GET' ? queryOf(request).token : undefined
@@ -209,9 +218,15 @@ const addressOf = (request: FastifyRequest): URL => {
   }
 }
 
-function send(reply: FastifyReply, status: number, result: unknown): FastifyReply {
+function send(
+  reply: FastifyReply,
+  status: number,
+  result: unknown,
+  guard: StreamGuard,
+  authorizeAgain: () => Promise<Admitted>,
+): FastifyReply {
   if (typeof result === 'object' && result !== null && isInProgress in result) {
-    return sendProgress(reply, status, (result as InProgress)[isInProgress])
+    return sendProgress(reply, status, (result as InProgress)[isInProgress], guard, authorizeAgain)
   }
   const custom = typeof result === 'object' && result !== null && isAnswer in result
   const {
@@ -224,7 +239,12 @@ function send(reply: FastifyReply, status: number, result: unknown): FastifyRepl
     : { status, headers: undefined, body: result, takeOver: undefined }
   if (takeOver) {
     if (reply.request.method === 'HEAD') return reply.code(code).type(eventStreamType).send()
-    takeOver(reply.raw, reply.getHeaders() as OutgoingHttpHeaders)
+    const onActor = takeOver(reply.raw, reply.getHeaders() as OutgoingHttpHeaders)
+    const check = async () => {
+      const { actor } = await authorizeAgain()
+      if (actor) onActor?.(actor)
+    }
+    guard.watch({ response: reply.raw, check })
     return reply.hijack()
   }
   reply.code(code)

@@ -4,6 +4,8 @@ import type { Actor, Organization, Project } from '../../tenancy.ts'
 export interface Authenticator {
   /** Raises `unauthenticated`. */
   authenticate(authorization: string | undefined): Promise<Actor>
+  /** For a caller that was authenticated before, at little cost: from what this node has received. Raises the same. */
+  authenticateAgain(authorization: string | undefined): Promise<Actor>
   /** Raises `missing`, alike for a project that does not exist and one that the actor may not see. */
   projectFor(actor: Actor, id: string, token: string | undefined): Promise<Project>
   /** Raises `missing` in the same way. */

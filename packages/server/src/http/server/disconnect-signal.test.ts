@@ -9,7 +9,7 @@ import type { Authenticator } from './authenticator.ts'
 it('aborts a handler when its client disconnects, and not before', async () => {
   const app = Fastify()
   app.decorateRequest('access')
-  const serve = createServeRoute(app, {} as Authenticator, { take() {} })
+  const serve = createServeRoute(app, {} as Authenticator, { take() {} }, { watch() {}, close() {} })
   const route = {
     method: 'POST',
     path: '/wait',

@@ -1,5 +1,5 @@
-import { withoutTrailingSlashes } from '@halyard/contract'
 import { invalid, type Problem } from '../../../problem.ts'
+import { withoutTrailingSlashes } from '../../../settings/setting-values.ts'
 
 /** Where a plugin can be fetched from, read from the address that a person pasted. */
 export type PluginAddress = NpmAddress | GitHubAddress | GitLabAddress | LocalAddress

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { withoutTrailingSlashes } from '@halyard/contract'
 import { invalid } from '../../../../problem.ts'
+import { withoutTrailingSlashes } from '../../../../settings/setting-values.ts'
 
 /** The registry that packages of a name come from, and the token for it if the machine has one. */
 export interface NpmRegistry {
