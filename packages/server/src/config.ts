@@ -218,6 +218,19 @@ export const settings = {
     describes: 'How often this node runs scheduled changes and rollbacks that are due; 0 leaves them to other nodes.',
     read: wholeNumber(0, 3600),
   }),
+  activityDays: setting({
+    variable: 'HALYARD_ACTIVITY_DAYS',
+    fallback: undefined,
+    describes: 'Days after which activity entries are removed; unset means never. Versions of flags stay.',
+    read: wholeNumber(30, 36_500),
+  }),
+  personDays: setting({
+    variable: 'HALYARD_PERSON_DAYS',
+    fallback: undefined,
+    describes:
+      'Days without an event after which a person is removed, counted from when this is set; unset means never. Members of static cohorts stay.',
+    read: wholeNumber(30, 36_500),
+  }),
   secretKey: setting({
     variable: 'HALYARD_SECRET_KEY',
     fallback: undefined,

@@ -1,3 +1,6 @@
+/** With PostgreSQL and no configured key: what the secrets of the installation are encrypted with. */
+export const secretKeyName = 'secret_key'
+
 /** Single values that belong to the installation as a whole. */
 export interface InstanceStore {
   /** The value of that name; when there is none, this one is stored, for every node. */

@@ -7,6 +7,7 @@ import { createApp } from './app.ts'
 import { coalesce } from './concurrency/coalesce.ts'
 import type { Config } from './config.ts'
 import { warmUp } from './evaluation/warm-up.ts'
+import { trimActivity } from './features/activity/trim-activity.ts'
 import { createGatedWrites } from './features/approvals/gated-writes.ts'
 import { changeRequestJob } from './features/approvals/requests/run-requests.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
@@ -24,6 +25,7 @@ import { trimSignInFailures } from './features/identity/sign-in/login-throttle.t
 import { createPasswords } from './features/identity/sign-in/password.ts'
 import { measureImpact } from './features/impact/measure-impact.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
+import { trimPersons } from './features/persons/retention/trim-persons.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
 import { createSecretBox } from './features/plugins/secrets/secret-box.ts'
@@ -278,6 +280,8 @@ export async function createHalyard(
         trimEvents,
         trimChanges,
         trimSignInFailures,
+        trimPersons(config.personDays),
+        ...(config.activityDays === undefined ? [] : [trimActivity(config.activityDays)]),
         createCohortWork({ scanner, ephemeral, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
         changeRequestJob(writes, (request, error) =>

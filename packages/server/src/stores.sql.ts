@@ -31,6 +31,7 @@ import { sqlImportStore } from './features/imports/import-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
+import { sqlPersonRetentionStore } from './features/persons/retention/person-retention-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
@@ -71,12 +72,15 @@ export function clearStoreMemory({ activity, flagCounts, committedFlags }: Store
   committedFlags.clear()
 }
 
+/** As in the settings. */
+type StoreLimits = FlagLimits & { readonly personDays?: number | undefined }
+
 /** What stores are created from. */
 interface StoreContext {
   readonly db: Kysely<Tables>
   readonly end: TransactionEnd
   readonly memory: StoreMemory
-  readonly limits: FlagLimits | undefined
+  readonly limits: StoreLimits | undefined
   /** Seals queued emails; undefined when none are sent. */
   readonly emailBox: SecretBox | undefined
 }
@@ -111,6 +115,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   organizations: ({ db }) => sqlOrganizationStore(db),
   payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
   persons: ({ db }) => sqlPersonStore(db),
+  personRetention: ({ db, limits }) => sqlPersonRetentionStore(db, limits?.personDays !== undefined),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
@@ -150,6 +155,6 @@ export const sqlStores = (
   db: Kysely<Tables>,
   end: TransactionEnd,
   memory: StoreMemory = createStoreMemory(),
-  limits?: FlagLimits,
+  limits?: StoreLimits,
   emailBox?: SecretBox,
 ): Stores => new LazyStores({ db, end, memory, limits, emailBox }) as unknown as Stores

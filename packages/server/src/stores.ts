@@ -26,6 +26,7 @@ import type { ImportStore } from './features/imports/import-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
 import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
+import type { PersonRetentionStore } from './features/persons/retention/person-retention-store.ts'
 import type { PluginConfigStore } from './features/plugins/configs/plugin-config-store.ts'
 import type { PluginStore } from './features/plugins/plugin-store.ts'
 import type { PluginReleaseStore } from './features/plugins/releases/plugin-release-store.ts'
@@ -73,6 +74,7 @@ export interface Stores {
   readonly organizations: OrganizationStore
   readonly payloadSchemas: PayloadSchemaStore
   readonly persons: PersonStore
+  readonly personRetention: PersonRetentionStore
   readonly pluginConfigs: PluginConfigStore
   readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore

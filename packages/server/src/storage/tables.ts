@@ -49,6 +49,7 @@ export interface Tables
   persons: PersonRow
   person_distinct_ids: PersonDistinctIdRow
   hash_key_overrides: HashKeyOverrideRow
+  person_seen: PersonSeenRow
   groups: GroupRow
   flag_usage: FlagUsageRow
   flag_usage_users: { usage_id: number; user_hash: number }
@@ -370,6 +371,11 @@ export interface PersonDistinctIdRow {
   project_id: number
   distinct_id: string
   person_id: number
+}
+
+export interface PersonSeenRow {
+  person_id: number
+  seen_on: string
 }
 
 export interface HashKeyOverrideRow {

@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
+import { secretKeyName } from '../../instance-store.ts'
 import { instantOf } from '../../instant.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
@@ -36,6 +37,8 @@ export async function exportCommand(
   await withDatabase(async (database, storage) => {
     if (projectId !== undefined && !(await database.read(tx => tx.projects.find(projectId))))
       throw new CommandError(`There is no project ${projectId}.`)
+    if (projectId === undefined && storage.pool && readConfig(process.env).secretKey === undefined)
+      progress('The secret key stays in the database: see "The secret key" in docs/operate/data.md before you import.')
     const exportTo = (stream: Writable) => writeLines(stream, write => exportData(storage, write, projectId))
     if (file === '-') {
       const rows = await exportTo(process.stdout)
@@ -121,7 +124,7 @@ async function moveSecretKey(source: Storage, target: Storage): Promise<void> {
     const value = readFileSync(keyBeside(source.sqlite.path), 'utf8').trim()
     await target.kysely
       .insertInto('instance')
-      .values({ name: 'secret_key', value })
+      .values({ name: secretKeyName, value })
       .onConflict(c => c.doNothing())
       .execute()
   }
@@ -133,7 +136,7 @@ async function moveSecretKey(source: Storage, target: Storage): Promise<void> {
     const row = await source.kysely
       .selectFrom('instance')
       .select('value')
-      .where('name', '=', 'secret_key')
+      .where('name', '=', secretKeyName)
       .executeTakeFirst()
     if (row) writeFileSync(keyBeside(target.sqlite.path), `${row.value}\n`, { mode: 0o600 })
   }

@@ -6,12 +6,12 @@ import { createActivityCounts } from './activity-counts.ts'
 
 it('evicts the least recently used count', () => {
   const counts = createActivityCounts()
-  expect(counts.find('new')).toEqual({ upTo: 0, count: 0 })
-  for (let n = 0; n < 1000; n++) counts.store(`filter ${n}`, { upTo: n, count: n })
+  expect(counts.find('new')).toEqual({ from: 0, upTo: 0, count: 0 })
+  for (let n = 0; n < 1000; n++) counts.store(`filter ${n}`, { from: 1, upTo: n, count: n })
   expect(counts.find('filter 0').count).toBe(0)
   counts.find('filter 1')
-  counts.store('one more', { upTo: 1, count: 1 })
-  counts.store('and one more', { upTo: 1, count: 1 })
+  counts.store('one more', { from: 1, upTo: 1, count: 1 })
+  counts.store('and one more', { from: 1, upTo: 1, count: 1 })
   expect(counts.find('filter 1').count).toBe(1)
   expect(counts.find('filter 3').count).toBe(0)
   expect(counts.find('filter 4').count).toBe(4)
@@ -56,5 +56,14 @@ onEachDatabase('the number of entries', dialect => {
     await append(700, 600)
     expect(await count()).toBe(before + 1300)
     expect(await count()).toBe(before + 1300)
+  })
+
+  it('is exact after the oldest entries are removed', async () => {
+    const before = await count()
+    const removed = await s.halyard.database.transaction(tx =>
+      tx.activity.removeBefore('2024-01-01T00:10:00.000000Z', 1000),
+    )
+    expect(removed).toBeGreaterThan(500)
+    expect(await count()).toBe(before - removed)
   })
 })

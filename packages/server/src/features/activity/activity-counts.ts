@@ -2,6 +2,8 @@ import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 
 /** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {
+  /** The oldest entry of the table when it was counted: when that is removed, the count no longer holds. */
+  readonly from: number
   readonly upTo: number
   readonly count: number
 }
@@ -14,7 +16,7 @@ export interface ActivityCounts {
   clear(): void
 }
 
-const noneSettled: SettledCount = { upTo: 0, count: 0 }
+export const noneSettled: SettledCount = { from: 0, upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {

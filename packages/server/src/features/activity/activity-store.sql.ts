@@ -8,7 +8,7 @@ import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { enqueueEvent, enqueueEvents } from '../webhooks/enqueue-event.sql.ts'
 import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
-import type { ActivityCounts, SettledCount } from './activity-counts.ts'
+import { type ActivityCounts, noneSettled, type SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
 /** Number of entries counted by each query before the count is cached. */
@@ -44,10 +44,21 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     return query
   }
 
-  /** Entries are never removed, so only those after the cached count have to be counted. */
+  const oldest = async (): Promise<number> =>
+    (
+      await db
+        .selectFrom('activity')
+        .select(({ fn }) => fn.min('id').as('id'))
+        .executeTakeFirst()
+    )?.id ?? 0
+
+  /** Only the oldest entries are ever removed; while they exist, only those after the cached count have to be counted. */
   async function count(filter: ActivityFilter): Promise<number> {
     const key = JSON.stringify(filter)
-    const settled = counts.find(key)
+    // Before anything is counted: a removal in between makes the next call count again.
+    const from = await oldest()
+    const cached = counts.find(key)
+    const settled = cached.from === from ? cached : { ...noneSettled, from }
     const newer = await countRows(matching(filter).where('activity.id', '>', settled.upTo))
     if (newer > newerMax) await settle(filter, key, settled)
     return settled.count + newer
@@ -61,7 +72,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     const last = await latest.where('activity.created_at', '<', before).executeTakeFirst()
     if (!last) return
     const count = settled.count + (await countRows(newer.where('activity.id', '<=', last.id)))
-    counts.store(key, { upTo: last.id, count })
+    counts.store(key, { from: settled.from, upTo: last.id, count })
   }
 
   return {
@@ -72,6 +83,17 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     async appendAll(entries) {
       await insertRows(db, 'activity', entries.map(fromEntry))
       await enqueueEvents(db, entries)
+    },
+    async removeBefore(before, limit) {
+      const rows = await db.selectFrom('activity').select(['id', 'created_at']).orderBy('id').limit(limit).execute()
+      const last = rows.findLast(row => row.created_at < before)
+      if (!last) return 0
+      const removed = await db
+        .deleteFrom('activity')
+        .where('id', '<=', last.id)
+        .where('created_at', '<', before)
+        .executeTakeFirst()
+      return Number(removed.numDeletedRows)
     },
     list(filter, window) {
       const query = matching(filter)

@@ -16,10 +16,12 @@ export interface ActivityFilter {
   readonly to?: Instant
 }
 
-/** Append-only. */
+/** Append-only, apart from `removeBefore`. */
 export interface ActivityStore {
   append(entry: NewActivity): Promise<void>
   appendAll(entries: readonly NewActivity[]): Promise<void>
+  /** Removes the oldest entries, at most so many, and returns how many. */
+  removeBefore(before: Instant, limit: number): Promise<number>
   /** Newest first. */
   list(filter: ActivityFilter, window: Window): Promise<PageOf<ActivityEntry>>
 }

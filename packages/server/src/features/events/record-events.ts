@@ -55,6 +55,7 @@ async function recordPersons(
     const absorbed = await tx.persons.write(project.id, drafts)
     for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
   }
+  await tx.personRetention.noteSeen(project.id, distinctIds, now)
   return { merges, refusedProperties: ledger.refusedProperties() }
 }
 

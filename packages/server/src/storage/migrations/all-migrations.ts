@@ -19,6 +19,7 @@ import { webhookQueues } from './change-control/0052-webhook-queues.ts'
 import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { shadowDays } from './events/0050-shadow-days.ts'
+import { personSeen } from './events/0053-person-seen.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   shadowDays,
   importTargets,
   webhookQueues,
+  personSeen,
 ]

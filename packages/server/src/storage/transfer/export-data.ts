@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { secretKeyName } from '../../instance-store.ts'
 import { instantOf } from '../../instant.ts'
 import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
@@ -45,7 +46,7 @@ export async function exportData(
       })
       let rows = 0
       for (const shape of shapes) {
-        const where = projectId === undefined ? undefined : partOfProject(shapes, shape, projectId)
+        const where = projectId === undefined ? exportable(shape) : partOfProject(shapes, shape, projectId)
         if (projectId !== undefined && !where) continue
         for await (const page of pagesOf(tx, shape, undefined, where)) {
           for (const row of page) await say(lineOf(shape, row))
@@ -56,6 +57,10 @@ export async function exportData(
       return rows
     })
 }
+
+/** The key of all secrets does not lie beside what it encrypts. */
+const exportable = ({ name }: TableShape): RawBuilder<boolean> | undefined =>
+  name === 'instance' ? sql<boolean>`name <> ${secretKeyName}` : undefined
 
 function lineOf(shape: TableShape, row: Row): ExportLine {
   const json: Record<string, unknown> = {}

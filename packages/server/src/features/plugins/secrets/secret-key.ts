@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { InstanceStore } from '../../../instance-store.ts'
+import { type InstanceStore, secretKeyName } from '../../../instance-store.ts'
 import { generateSecretKey } from './secret-box.ts'
 
-const instanceName = 'secret_key'
 const keyFileName = 'halyard.key'
 
 /**
@@ -18,7 +17,7 @@ export async function findSecretKey(
 ): Promise<string> {
   if (configured !== undefined) return configured
   if (sqlitePath === undefined || sqlitePath === ':memory:')
-    return instance.findOrCreate(instanceName, generateSecretKey())
+    return instance.findOrCreate(secretKeyName, generateSecretKey())
   return findInFile(join(dirname(sqlitePath), keyFileName))
 }
 

@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely'
+import type { Instant } from '../../../instant.ts'
+import { inParts } from '../../../storage/in-batches.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import type { PersonRetentionStore } from './person-retention-store.ts'
+
+const parametersMax = 5000
+
+/** A day, so that a person costs one write a day. */
+const dayOf = (instant: Instant): string => instant.slice(0, 10)
+
+export function sqlPersonRetentionStore(db: Kysely<Tables>, isRecording: boolean): PersonRetentionStore {
+  return {
+    async noteSeen(projectId, distinctIds, now) {
+      if (!isRecording) return
+      for (const part of inParts(distinctIds, parametersMax)) {
+        await db
+          .insertInto('person_seen')
+          .columns(['person_id', 'seen_on'])
+          .expression(({ selectFrom, val }) =>
+            selectFrom('person_distinct_ids')
+              .select(['person_id', val(dayOf(now)).as('seen_on')])
+              .distinct()
+              .where('project_id', '=', projectId)
+              .where('distinct_id', 'in', part)
+              // In one order, so that concurrent batches of the same persons cannot deadlock.
+              .orderBy('person_id'),
+          )
+          .onConflict(conflict =>
+            conflict
+              .column('person_id')
+              .doUpdateSet(({ ref }) => ({ seen_on: ref('excluded.seen_on') }))
+              .whereRef('person_seen.seen_on', '<', 'excluded.seen_on'),
+          )
+          .execute()
+      }
+    },
+    async noteUnrecorded(afterId, limit, now) {
+      const persons = await db
+        .selectFrom('persons')
+        .select('id')
+        .where('id', '>', afterId)
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      if (persons.length === 0) return undefined
+      await db
+        .insertInto('person_seen')
+        .values(persons.map(({ id }) => ({ person_id: id, seen_on: dayOf(now) })))
+        .onConflict(conflict => conflict.doNothing())
+        .execute()
+      return persons.at(-1)?.id
+    },
+    async removeUnseen(before, limit, now) {
+      const unseen = await db
+        .selectFrom('person_seen')
+        .select('person_id')
+        .where('seen_on', '<', dayOf(before))
+        .orderBy('seen_on')
+        .orderBy('person_id')
+        .limit(limit)
+        .execute()
+      if (unseen.length === 0) return 0
+      const ids = unseen.map(row => row.person_id)
+      const members = db.selectFrom('cohort_people').select('person_id').where('person_id', 'in', ids)
+      // Members are examined again when the time has passed once more.
+      await db
+        .updateTable('person_seen')
+        .set({ seen_on: dayOf(now) })
+        .where('person_id', 'in', members)
+        .execute()
+      await db.deleteFrom('persons').where('id', 'in', ids).where('id', 'not in', members).execute()
+      return ids.length
+    },
+    async forget(limit) {
+      const removed = await db
+        .deleteFrom('person_seen')
+        .where('person_id', 'in', ({ selectFrom }) => selectFrom('person_seen').select('person_id').limit(limit))
+        .executeTakeFirst()
+      return Number(removed.numDeletedRows)
+    },
+  }
+}
