@@ -4,15 +4,16 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
-import { dist, makeExecutable, removeServerBundles, serverBundles } from './server-bundle.mjs'
+import { dist, makeExecutable, removeOtherBundles, serverBundles } from './server-bundle.mjs'
 import { writeLicenses } from './third-party-licenses.mjs'
 
 export async function buildServer() {
-  removeServerBundles()
   const bundles = await Promise.all(
     serverBundles.map(options => build({ ...options, metafile: true, absWorkingDir: root })),
   )
   makeExecutable()
+  const outputs = bundles.flatMap(({ metafile }) => Object.keys(metafile.outputs))
+  removeOtherBundles(new Set(outputs.map(path => basename(path))))
   writeFileSync(join(dist, '.on-demand.json'), JSON.stringify(loadedOnDemand(bundles), null, 2))
   writeLicenses(
     'server',

@@ -1,4 +1,4 @@
-// `npm run package [-- --all] [-- --out folder]`: a self-contained archive of the built program, its production packages for a platform, and a
+// `npm run package [-- --all] [-- --built] [-- --out folder]`: a self-contained archive of the built program, its production packages for a platform, and a
 // launcher. Node itself is not included. Without --all only this platform is packaged.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,11 +15,18 @@ const platforms = [
 ]
 
 const { values } = parseArgs({
-  options: { all: { type: 'boolean' }, out: { type: 'string', default: join(root, 'release') } },
+  options: {
+    all: { type: 'boolean' },
+    // Packages what is built already.
+    built: { type: 'boolean' },
+    out: { type: 'string', default: join(root, 'release') },
+  },
 })
 
-await ensureInstalled('run')
-ensureBuilt()
+if (!values.built) {
+  await ensureInstalled('run')
+  ensureBuilt()
+}
 const { dist, externalPackages } = await import('./server-bundle.mjs')
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 const { version, license, engines } = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'))

@@ -1,5 +1,5 @@
 // How the server is bundled: shared by the build and by `npm run dev`.
-import { chmodSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
@@ -57,10 +57,9 @@ const workerOptions = {
 
 export const serverBundles = [programOptions, workerOptions]
 
-/** Removes the files of an earlier build, whose names hold hashes of their contents. */
-export function removeServerBundles() {
-  if (!existsSync(dist)) return
-  for (const name of readdirSync(dist)) if (/\.js(\.map)?$/.test(name)) rmSync(join(dist, name))
+/** Removes the files of an earlier build, whose names hold hashes of their contents. A program that is starting finds all of its own. */
+export function removeOtherBundles(names) {
+  for (const name of readdirSync(dist)) if (/\.js(\.map)?$/.test(name) && !names.has(name)) rmSync(join(dist, name))
 }
 
 export const makeExecutable = () => chmodSync(join(dist, 'halyard.js'), 0o755)

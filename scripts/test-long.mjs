@@ -1,4 +1,4 @@
-// `npm run test:faults` and `npm run test:load`: the same tests as in `npm test`, for as long as it takes to believe them.
+// `npm run test:faults` and `npm run test:load`: the same tests as in `npm run test:all`, for as long as it takes to believe them.
 import { say } from './prepare.mjs'
 
 const lengths = {

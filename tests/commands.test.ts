@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
+import { isBuiltin } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createProgram } from '../packages/server/src/cli/program.ts'
@@ -33,8 +35,15 @@ interface Result {
 
 type Environment = Record<string, string>
 
+/** Where every process lists the scripts that it has loaded. */
+const coverage = newFolder()
+
 /** Only PATH comes from outside: npm and vitest set variables that commands look at. */
-const clean = (environment: Environment): Environment => ({ PATH: process.env.PATH ?? '', ...environment })
+const clean = (environment: Environment): Environment => ({
+  PATH: process.env.PATH ?? '',
+  NODE_V8_COVERAGE: coverage,
+  ...environment,
+})
 
 const run = (args: readonly string[], environment: Environment = {}, cwd?: string, node = process.execPath) =>
   new Promise<Result>(resolve => {
@@ -424,6 +433,36 @@ describe('commands beside a running server', () => {
     expect((await halyard('projects', 'list')).stdout).not.toContain('Demo')
   })
 
+  it('runs the commands that other files test in depth', async () => {
+    const into = newFolder()
+    const file = (name: string) => join(into, name)
+    const onCopy = (...args: string[]) => run(args, { DATABASE_URL: `sqlite:${file('copy.db')}` })
+    const plugin = join(import.meta.dirname, '../examples/plugins/flag-chat')
+    expect(await halyard('plugins', 'test', plugin)).toMatchObject({ code: 0 })
+    expect(await halyard('backup', file('backup.db'))).toMatchObject({ code: 0 })
+    expect(await halyard('export', file('all.jsonl'))).toMatchObject({ code: 0 })
+    expect(await onCopy('migrate')).toMatchObject({ code: 0 })
+    expect(await onCopy('import', file('all.jsonl'))).toMatchObject({ code: 0 })
+    const moved = `sqlite:${file('moved.db')}`
+    expect(await halyard('migrate-store', `sqlite:${file('copy.db')}`, moved)).toMatchObject({ code: 0 })
+    expect(await onCopy('restore', file('backup.db'))).toMatchObject({ code: 0 })
+
+    expect(await halyard('dev', 'pull', '--out', file('dev.json'))).toMatchObject({ code: 0 })
+    const development = await startServer({}, ['dev', '--file', file('dev.json')])
+    expect(await development.stop()).toBe(0)
+    const key = (await halyard('keys', 'create', '--email', 'owner@halyard.local', '--quiet')).stdout.trim()
+    const edge = await startServer({}, ['edge', '--upstream', server.url, '--key', key, '--data', file('edge')])
+    expect(await edge.stop()).toBe(0)
+
+    // Counting people starts a thread.
+    const flags = `${server.url}/api/projects/${shown('HALYARD_PROJECT_ID')}/feature_flags`
+    const filters = { groups: [{ properties: [{ key: 'plan', type: 'person', value: 'pro' }] }] }
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ key: 'counted', filters })
+    const counted = await fetch(`${flags}/user_blast_radius/`, { method: 'POST', headers, body })
+    expect(counted.status).toBe(200)
+  })
+
   it('logs text levels, ISO times and events, but neither keys nor passwords', () => {
     const lines = logLines(server)
     expect(lines.find(({ event }) => event === 'server_listening')).toMatchObject({
@@ -631,6 +670,22 @@ describe('the command line', () => {
   })
 })
 
+describe('code that is loaded on demand', () => {
+  it('is loaded by a command or request of this file, all of it', () => {
+    const files: string[] = JSON.parse(readFileSync(join(dirname(program), '.on-demand.json'), 'utf8'))
+    const loaded = readdirSync(coverage).flatMap(name => {
+      const { result } = JSON.parse(readFileSync(join(coverage, name), 'utf8')) as { result: { url: string }[] }
+      return result.map(({ url }) => url)
+    })
+    // OpenTelemetry has a file for each operating system. Threads of the sandbox are terminated and list nothing; a plugin ran in one above.
+    const isOther = (name: string) => isBuiltin(name) || /getMachineId|sandbox-worker/.test(name)
+    const wanted = files.filter(name => !isOther(name))
+    const isLoaded = (name: string) =>
+      loaded.some(url => url.endsWith(`/dist/${basename(name)}`) || url.includes(`/node_modules/${name}/`))
+    expect(wanted.filter(name => !isLoaded(name))).toEqual([])
+  })
+})
+
 describe('the packed package', () => {
   const root = join(import.meta.dirname, '..')
   const manifest = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'))
@@ -688,6 +743,7 @@ describe('the packed package', () => {
     const address = /"address":"([^"]+)"/.exec(output)?.[1]
     expect((await fetch(`${address}/`)).headers.get('content-type')).toContain('text/html')
     child.kill('SIGTERM')
+    await once(child, 'exit')
     expect(existsSync(join(folder, 'data/halyard.db'))).toBe(true)
   })
 })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Reply, type Scenario, startScenario } from '../packages/server/src/testing/scenario.ts'
+import type { Reply } from '../packages/server/src/testing/scenario.ts'
 import { type Document, schemaChecker } from './openapi-document.ts'
+import { type Program, startProgram } from './program/start-program.ts'
 
 /** The requests of the API tutorial: what a server returns is what its OpenAPI document says. */
 describe('responses of a running server', () => {
-  let s: Scenario
+  let s: Program
   let check: (method: string, path: string, reply: Reply) => string[]
   beforeAll(async () => {
-    s = await startScenario('sqlite')
+    s = await startProgram('sqlite')
     check = responseChecker((await s.get('/api/schema/')).body)
   })
   afterAll(() => s.close())

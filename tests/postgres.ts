@@ -7,6 +7,7 @@ import { startPostgres } from './postgres-server.ts'
 /** A PostgreSQL server for the whole run: the one in TEST_DATABASE_URL, or a temporary one from npm. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
+  if (!given && process.env.TEST_DIALECTS === 'sqlite') return async () => {}
   const server = given ? undefined : await startPostgres()
   const url = given ?? server?.url ?? ''
   const template = await createTemplate(url)

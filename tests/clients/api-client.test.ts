@@ -1,10 +1,10 @@
 import { ApiError, createApi, type Flag, routes } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
-let s: Scenario
+let s: Program
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
 })
 afterAll(() => s.close())
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 /** Clients that are generated from the OpenAPI document of a running server compile, and work against it. */
 
@@ -76,10 +76,10 @@ console.log(
 `
 
 describe('generated clients', () => {
-  let s: Scenario
+  let s: Program
   let folder: string
   beforeAll(async () => {
-    s = await startScenario('sqlite')
+    s = await startProgram('sqlite')
     folder = mkdtempSync(join(tmpdir(), 'halyard-clients-'))
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
     mkdirSync(join(folder, 'hey-api'))

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 /** The calls by which PostHog's Terraform provider and MCP server manage projects and roles. */
 onEachDatabase('management clients of PostHog', dialect => {
-  let s: Scenario
+  let s: Program
   let stranger: Client & { project: string; organization: string }
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startProgram(dialect)
     stranger = await s.stranger('other')
   })
   afterAll(() => s.close())

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { type CheckResult, checkConformance, isConformant } from '@halyard/ofrep-conformance'
 import { expect, it } from 'vitest'
 import { onEachPath } from '../../packages/server/src/testing/paths.ts'
-import { startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { startProgram } from '../program/start-program.ts'
 
 const failuresIn = (results: readonly CheckResult[]) => results.filter(({ outcome }) => outcome === 'failed')
 
 onEachPath('the OFREP conformance checks', environment => {
   it('all apply to Halyard and pass', async () => {
-    const s = await startScenario('sqlite', { environment })
+    const s = await startProgram('sqlite', environment)
     try {
       const variants = [{ key: 'red', rollout_percentage: 100 }]
       await s.post(`${s.project}/feature_flags/`, { key: 'on' })

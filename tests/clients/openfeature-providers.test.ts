@@ -3,17 +3,17 @@ import { evaluateFlags, HalyardWebProvider } from '@halyard/openfeature-web'
 import { type EvaluationDetails, type FlagValue, OpenFeature, ProviderEvents } from '@openfeature/server-sdk'
 import { OpenFeature as OpenFeatureWeb, ProviderStatus } from '@openfeature/web-sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 import { type StreamProxy, startStreamProxy } from './stream-proxy.ts'
 
-let s: Scenario
+let s: Program
 let proxy: StreamProxy
 let secret: string
 let flags: string
 const ids: Record<string, number> = {}
 
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   proxy = await startStreamProxy(s.url)
   flags = `${s.project}/feature_flags/`
   secret = (await s.post(`${s.project}/secret_keys/`, { label: 'provider' })).body.value

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Scenario as ServerScenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program as ServerScenario, startProgram } from '../program/start-program.ts'
 import { type Scenario, scenariosIn } from './openfeature-suites/features.ts'
 import type { Platform } from './openfeature-suites/platform.ts'
 import { serverPlatform } from './openfeature-suites/server-platform.ts'
@@ -48,7 +48,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   for (const flag of suiteFlags) {
     const { status, body } = await s.post(`${s.project}/feature_flags/`, flag)
     expect(status, JSON.stringify(body)).toBe(201)

@@ -1,11 +1,11 @@
 import { OFREPProvider } from '@openfeature/ofrep-provider'
 import { OpenFeature } from '@openfeature/server-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
-let s: Scenario
+let s: Program
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   const flags = `${s.project}/feature_flags/`
   const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
   const variants = [{ key: 'blue', rollout_percentage: 100 }]

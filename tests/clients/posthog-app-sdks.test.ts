@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { onEachPath } from '../../packages/server/src/testing/paths.ts'
-import type { Scenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Program } from '../program/start-program.ts'
 import { startWithSdkFlags, storedProperty, valuesOf } from './sdk-flags.ts'
 
 /** The common API of PostHog's libraries for applications with one person. */
@@ -36,7 +36,7 @@ const mobilePackages = isMobileUsed ? ['posthog-react-native-3', 'posthog-react-
 const packages = ['posthog-js-lite-2', 'posthog-js-lite-3', 'posthog-js-lite', ...mobilePackages]
 
 onEachPath('unmodified', environment => {
-  let s: Scenario
+  let s: Program
   let folder: string
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'halyard-sdks-'))

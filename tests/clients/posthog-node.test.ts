@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { paths } from '../../packages/server/src/testing/paths.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 /** The common API of all versions of the library. */
 interface Library {
@@ -54,10 +54,10 @@ const combinations = packages.flatMap(name =>
 )
 
 describe.each(combinations)('unmodified %s on the %s', (name, _path, environment) => {
-  let s: Scenario
+  let s: Program
   const opened: Library[] = []
   beforeAll(async () => {
-    s = await startScenario('sqlite', { environment })
+    s = await startProgram('sqlite', environment)
     for (const flag of flags) expect((await s.post(`${s.project}/feature_flags/`, flag)).status).toBe(201)
   })
   afterAll(async () => {

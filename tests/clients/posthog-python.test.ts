@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachPath } from '../../packages/server/src/testing/paths.ts'
-import type { Scenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Program } from '../program/start-program.ts'
 import { startWithSdkFlags, storedProperty, valuesOf } from './sdk-flags.ts'
 
 /** npm does not install this SDK: the test runs where an interpreter that has it is named, as in the workflows. */
@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('posthog-python.py', import.meta.url))
 const persons = ['u1', 'u2', 'a@example.com', 'ü'].map((id, index) => ({ id, plan: index % 2 === 0 ? 'pro' : 'free' }))
 
 onEachPath('unmodified posthog-python', environment => {
-  let s: Scenario
+  let s: Program
   beforeAll(async () => {
     s = await startWithSdkFlags(environment)
   })

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Reply, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Reply } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 /** Requests of PostHog's libraries and tools, as they put them on the wire, and what they read from the response. */
 
-let s: Scenario
+let s: Program
 const ids: Record<string, number> = {}
 
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   await s.as(undefined).post('/capture/', {
     api_key: s.projectToken,
     event: '$groupidentify',

@@ -4,7 +4,7 @@ import { evaluateFlags } from '@halyard/openfeature-web'
 import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 import { launch } from '../web/launch-browser.ts'
 
 /** The same components on a server and in a browser. */
@@ -48,7 +48,7 @@ interface Renderer {
 }
 
 let rendering: Renderer
-let s: Scenario
+let s: Program
 let browser: Browser
 let site: Server
 let flags: string
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const module = { exports: {} as Renderer }
   new Function('module', 'exports', 'require', server)(module, module.exports, require)
   rendering = module.exports
-  ;[s, browser] = await Promise.all([startScenario('sqlite'), launch()])
+  ;[s, browser] = await Promise.all([startProgram('sqlite'), launch()])
   flags = `${s.project}/feature_flags/`
   const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
   for (const flag of [

@@ -1,12 +1,12 @@
 import { type ClientRequest, request } from 'node:http'
 import { PostHog } from 'posthog-node'
 import { afterEach, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 const clientsCount = 20
 const retriesMax = 3
 
-let s: Scenario
+let s: Program
 const held: ClientRequest[] = []
 const libraries: PostHog[] = []
 afterEach(async () => {
@@ -33,7 +33,7 @@ const metric = async (name: string): Promise<number> =>
   Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec((await s.get('/metrics')).text)?.[1] ?? 0)
 
 it('posthog-node limits its retries while the server sheds load, and recovers afterwards', async () => {
-  s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
+  s = await startProgram('sqlite', { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' })
   await s.post(`${s.project}/feature_flags/`, { key: 'on' })
   for (let n = 0; n < clientsCount; n += 1) {
     const options = { host: s.url, fetchRetryCount: retriesMax, fetchRetryDelay: 20, flushAt: 1000 }
@@ -61,7 +61,7 @@ it('posthog-node limits its retries while the server sheds load, and recovers af
 })
 
 it('a client that honors Retry-After needs few attempts, and one that does not is rejected cheaply', async () => {
-  s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' } })
+  s = await startProgram('sqlite', { HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' })
   hold(1)
   await expect.poll(() => metric('halyard_http_requests_in_flight')).toBe(1)
   const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'x' })

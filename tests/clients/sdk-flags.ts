@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 const variants = [
   { key: 'control', rollout_percentage: 50 },
@@ -15,14 +15,14 @@ const flags = [
 ]
 
 /** A server with a flag of each kind that SDKs distinguish. */
-export async function startWithSdkFlags(environment: Record<string, string>): Promise<Scenario> {
-  const s = await startScenario('sqlite', { environment })
+export async function startWithSdkFlags(environment: Record<string, string>): Promise<Program> {
+  const s = await startProgram('sqlite', environment)
   for (const flag of flags) expect((await s.post(`${s.project}/feature_flags/`, flag)).status).toBe(201)
   return s
 }
 
 /** The values that the server has for a person, as SDKs return them. */
-export async function valuesOf(s: Scenario, distinct_id: string, plan: string) {
+export async function valuesOf(s: Program, distinct_id: string, plan: string) {
   const body = { token: s.projectToken, distinct_id, person_properties: { plan } }
   const { flags: details } = (await s.as(undefined).post('/flags/?v=2', body)).body
   const entries = Object.entries(details as Record<string, { enabled: boolean; variant: string | null }>)
@@ -30,7 +30,7 @@ export async function valuesOf(s: Scenario, distinct_id: string, plan: string) {
 }
 
 /** A stored property of the person. */
-export async function storedProperty(s: Scenario, distinctId: string, name: string): Promise<unknown> {
+export async function storedProperty(s: Program, distinctId: string, name: string): Promise<unknown> {
   const { body } = await s.get(`${s.project}/persons/?distinct_id=${encodeURIComponent(distinctId)}`)
   return body.results?.[0]?.properties?.[name]
 }

@@ -2,14 +2,14 @@ import { HalyardProvider, ShadowProvider } from '@halyard/openfeature-server'
 import { InMemoryProvider, OpenFeature } from '@openfeature/server-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 onEachDatabase('shadow mode', dialect => {
-  let s: Scenario
+  let s: Program
   let secret: string
   const ids: Record<string, number> = {}
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startProgram(dialect)
     secret = (await s.post(`${s.project}/secret_keys/`, { label: 'shadow' })).body.value
     const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
     for (const flag of [{ key: 'same' }, { key: 'other', filters: { groups: [{ properties: pro }] } }]) {

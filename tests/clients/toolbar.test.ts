@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 import { violationsIn } from '../web/browser.ts'
 import { launch } from '../web/launch-browser.ts'
 
@@ -44,13 +44,13 @@ const bundle = async (contents: string) => {
   return outputFiles[0]!.text
 }
 
-let s: Scenario
+let s: Program
 let browser: Browser
 let site: Server
 let address: string
 beforeAll(async () => {
   const script = await bundle(application)
-  ;[s, browser] = await Promise.all([startScenario('sqlite'), launch()])
+  ;[s, browser] = await Promise.all([startProgram('sqlite'), launch()])
   site = createServer((request, response) => {
     const isScript = request.url === '/app.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')

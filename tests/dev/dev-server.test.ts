@@ -8,12 +8,13 @@ import { OpenFeature } from '@openfeature/server-sdk'
 import { OpenFeature as OpenFeatureWeb } from '@openfeature/web-sdk'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenStream, openStream } from '../../packages/server/src/testing/event-source.ts'
-import { type Client, clientOf, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Client, clientOf } from '../../packages/server/src/testing/scenario.ts'
 import { runCommand, type ServerProcess, startDev } from '../faults/server-process.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 /** `halyard dev` as it is built: a project is pulled from one server and served by another process without a database. */
 
-let s: Scenario
+let s: Program
 let folder: string
 let file: string
 let overridesFile: string
@@ -32,7 +33,7 @@ function replace(path: string, text: string): void {
 const override = (overrides: object): void => replace(overridesFile, JSON.stringify(overrides, null, 2))
 
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   folder = mkdtempSync(join(tmpdir(), 'halyard-dev-'))
   file = join(folder, 'halyard.dev.json')
   overridesFile = join(folder, 'flags.local.json')

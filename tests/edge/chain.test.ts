@@ -6,11 +6,11 @@ import {
   removeEdgeFolder,
   startEdge,
 } from '../../packages/server/src/testing/edges.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
-let s: Scenario
+let s: Program
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
 })
 afterAll(() => s.close())
 

@@ -11,7 +11,7 @@ import {
   startEdge,
 } from '../../packages/server/src/testing/edges.ts'
 import { openStream } from '../../packages/server/src/testing/event-source.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
 const variants = [
@@ -20,12 +20,12 @@ const variants = [
 ]
 
 onEachDatabase('an edge', dialect => {
-  let s: Scenario
+  let s: Program
   let edge: RunningEdge
   let flags: string
   let secret: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startProgram(dialect)
     flags = `${s.project}/feature_flags/`
     const payloads = { true: '{"color":"red"}' }
     await s.post(flags, { key: 'on', filters: { groups: [{ properties: [] }], payloads } })

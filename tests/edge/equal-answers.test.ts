@@ -7,7 +7,7 @@ import {
   removeEdgeFolder,
   startEdge,
 } from '../../packages/server/src/testing/edges.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 const people = Number(process.env.HALYARD_EDGE_PEOPLE ?? 150)
 const flagsMax = 40
@@ -61,10 +61,10 @@ const person = fc.record({
   $device_id: fc.constantFrom('d1', 'd2'),
 })
 
-let s: Scenario
+let s: Program
 let edge: RunningEdge
 beforeAll(async () => {
-  s = await startScenario('sqlite')
+  s = await startProgram('sqlite')
   // Flags that cannot be evaluated are rejected with 400, which does not matter here.
   for (const [n, given] of fc.sample(filters, { numRuns: flagsMax, seed: 5 }).entries()) {
     await s.post(`${s.project}/feature_flags/`, { key: `f${n}`, filters: given, active: n % 9 !== 0 })

@@ -29,8 +29,9 @@ export async function startServer(
   databaseUrl: string,
   environment: Record<string, string> = {},
   node?: string,
+  programPath?: string,
 ): Promise<ServerProcess> {
-  const launched = launchServer(databaseUrl, environment, node)
+  const launched = launchServer(databaseUrl, environment, node, programPath)
   return { ...launched, url: await launched.serving }
 }
 

@@ -15,17 +15,23 @@ const script = fileURLToPath(new URL('overload-clients.mjs', import.meta.url))
 interface Report {
   readonly statuses: Readonly<Record<string, number>>
   readonly errors: number
-  readonly retryAfterMissing: number
   readonly neverAnswered: number
   readonly probesAnswered: number
+  readonly responsesDuringProbeMax: number
 }
 
-/** How long it took is printed and not asserted: the machine may be busy. */
+const inFlight = 4
+/** A probe waits for what is in flight when it arrives at most a few times over. A probe that starves waits for all that clients send meanwhile. */
+const roundsDuringProbeMax = 3
+
+/** Bounds are counts of responses: durations say as much about the machine, which may be busy. */
 it.each([1, 2])(
   '%i workers respond to every client and every probe while all connections are busy',
   async workers => {
     const database = await createTestDatabase('sqlite')
-    const server = await startServer(database.url, { HALYARD_WORKERS: String(workers), LOG_LEVEL: 'info' })
+    // Shedding by event-loop lag depends on the machine; without it, no request may be refused.
+    const environment = { HALYARD_WORKERS: String(workers), HALYARD_LAG_MILLISECONDS_MAX: '0' }
+    const server = await startServer(database.url, environment)
     try {
       const { project } = await addressesOf(server.url)
       const headers = { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' }
@@ -41,7 +47,7 @@ it.each([1, 2])(
         port: Number(new URL(server.url).port),
         token: api_token,
         connections,
-        inFlight: 4,
+        inFlight,
         seconds,
         probes,
         firstResponseSecondsMax: 5,
@@ -52,9 +58,9 @@ it.each([1, 2])(
       const report = JSON.parse(stdout) as Report
       expect(report.neverAnswered).toBe(0)
       expect(report.probesAnswered).toBe(2 * probes)
-      expect([report.errors, report.retryAfterMissing]).toEqual([0, 0])
-      expect(Object.keys(report.statuses).filter(status => status !== '200' && status !== '503')).toEqual([])
-      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/route="\/flags",status="200"/)
+      expect(report.responsesDuringProbeMax).toBeLessThan(roundsDuringProbeMax * connections * inFlight)
+      expect(report.errors).toBe(0)
+      expect(Object.keys(report.statuses)).toEqual(['200'])
     } finally {
       expect(await server.stop()).toBe(0)
       await database.drop()

@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { edgeKey, type RunningEdge, removeEdgeFolder, startEdge } from '../../packages/server/src/testing/edges.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { readPanels, readRules, selectorsIn } from './promql.ts'
 
 /** docs/reference/metrics.md, the dashboard and the alert rules are compared with what a server and an edge really export. */
 
@@ -94,22 +94,23 @@ it('names and units follow the conventions of Prometheus', () => {
 /** What Prometheus adds when it scrapes. */
 const targetLabels = ['job', 'instance', 'le']
 
-it.each([
-  ['the dashboard', () => readPanels().flatMap(({ queries }) => queries)],
-  ['the alert rules', () => readRules().map(({ expr }) => expr)],
-])('every query of %s selects metrics and labels that exist', (_name, readQueries) => {
-  const all = new Map([...ofServer, ...ofEdge].map(metric => [metric.name, metric]))
-  const problems: string[] = []
-  const queries = readQueries()
-  expect(queries.length).toBeGreaterThan(5)
-  for (const query of queries) {
-    for (const { metric, labels } of selectorsIn(query)) {
-      const found = all.get(metric) ?? all.get(metric.replace(/_(bucket|sum|count)$/, ''))
-      if (!found && metric !== 'up') problems.push(`${query}: there is no metric ${metric}`)
-      for (const label of labels) {
-        if (found && ![...found.labels, ...targetLabels].includes(label)) problems.push(`${query}: no label ${label}`)
-      }
-    }
-  }
-  expect(problems).toEqual([])
-})
+// `promtool` checks the syntax of the queries in a workflow.
+it.each(['grafana/halyard.json', 'prometheus/halyard-alerts.yaml'])(
+  '%s queries metrics and labels that exist',
+  file => {
+    const all = new Map([...ofServer, ...ofEdge].map(metric => [metric.name, metric]))
+    const text = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8')
+    const selectors = [...text.matchAll(/\b((?:halyard|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)]
+    expect(selectors.length).toBeGreaterThan(5)
+    const problems = selectors.flatMap(([selector, name, matchers = '']) => {
+      const metric = all.get(name!) ?? all.get(name!.replace(/_(bucket|sum|count)$/, ''))
+      if (!metric) return [`there is no metric ${name}`]
+      const labels = [...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!)
+      return labels.filter(label => ![...metric.labels, ...targetLabels].includes(label)).map(() => selector)
+    })
+    const labels = new Set([...targetLabels, ...[...all.values()].flatMap(metric => metric.labels)])
+    const grouped = [...text.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(', '))
+    expect(grouped.filter(label => !labels.has(label))).toEqual([])
+    expect(problems).toEqual([])
+  },
+)

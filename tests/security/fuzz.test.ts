@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { shapeChecker } from '../../packages/server/src/http/routes/check-body.ts'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 const requests = Number(process.env.HALYARD_FUZZ_REQUESTS ?? 400)
 /** The short run is deterministic; a long one uses a new seed. */
@@ -309,9 +309,9 @@ const environment = {
 }
 
 onEachDatabase('every route of the OpenAPI document', dialect => {
-  let s: Scenario
+  let s: Program
   beforeAll(async () => {
-    s = await startScenario(dialect, { environment })
+    s = await startProgram(dialect, environment)
   })
   afterAll(() => s.close())
 
@@ -377,7 +377,7 @@ function isShaped(schema: TSchema, value: unknown): boolean {
 }
 
 /** What the addresses of requests can point at. */
-async function somethingOfEverything(s: Scenario) {
+async function somethingOfEverything(s: Program) {
   const made = async (path: string, body: object) => (await s.post(path, body)).body
   const organizationId = s.organization.split('/').at(-1)!
   const flag = await made(`${s.project}/feature_flags/`, { key: 'fuzzed' })

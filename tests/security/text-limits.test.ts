@@ -1,7 +1,7 @@
 import { allRoutes, bytesMaxKeyword, type Route } from '@halyard/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 
 interface Schema {
   readonly type?: string
@@ -51,9 +51,9 @@ describe('request schemas', () => {
 })
 
 onEachDatabase('text that is too long', dialect => {
-  let s: Scenario
+  let s: Program
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startProgram(dialect)
   })
   afterAll(() => s.close())
 

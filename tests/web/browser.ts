@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Program, startProgram } from '../program/start-program.ts'
 import { launch } from './launch-browser.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -17,7 +17,7 @@ export interface PageOptions {
 
 /** The web app in a real browser against a real server. */
 export interface Visit {
-  readonly scenario: Scenario
+  readonly scenario: Program
   /** Opens a page in a browser context of its own, until the end of the test. */
   open(options?: PageOptions): Promise<Page>
   /** Signs the owner or someone else in with the form and opens the path. */
@@ -27,12 +27,15 @@ export interface Visit {
   close(): Promise<void>
 }
 
-export async function startVisit(environment: Record<string, string> = {}): Promise<Visit> {
+export async function startVisit(
+  environment: Record<string, string> = {},
+  dialect: 'sqlite' | 'postgres' = 'sqlite',
+): Promise<Visit> {
   const [scenario, browser] = await Promise.all([
-    startScenario('sqlite', { environment: { HALYARD_SCHEDULER_SECONDS: '1', ...environment } }),
+    startProgram(dialect, { HALYARD_SCHEDULER_SECONDS: '1', ...environment }),
     launch(),
   ])
-  const { password, email } = scenario.halyard.firstOwner!
+  const { email, password } = scenario.owner
 
   const open: Visit['open'] = options => openPage(browser, scenario.url, options)
   const signIn: Visit['signIn'] = async (page, path, as = { email, password }) => {
@@ -180,7 +183,7 @@ const hasHorizontalScroll = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')
 
 /** Sends events of a person in a company who has evaluated the flag `search-v2`. */
-export async function sendEventsOfAda(scenario: Scenario, token = scenario.projectToken): Promise<void> {
+export async function sendEventsOfAda(scenario: Program, token = scenario.projectToken): Promise<void> {
   await scenario.post('/batch/', {
     api_key: token,
     batch: [

@@ -96,7 +96,7 @@ describe('an unsaved edit', { timeout: 120_000 }, () => {
     await page.keyboard.type('wrong')
     await page.keyboard.press('Enter')
     await dialog.getByText('Wrong password').waitFor()
-    await dialog.locator('input[type=password]').fill(visit.scenario.halyard.firstOwner?.password ?? '')
+    await dialog.locator('input[type=password]').fill(visit.scenario.owner.password)
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'hidden' })
     const review = page.getByRole('dialog', { name: 'Review changes' })

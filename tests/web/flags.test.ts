@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 import { countLoaded } from './count-loaded.ts'
 
@@ -543,7 +544,7 @@ describe('what is loaded', { timeout: 120_000 }, () => {
     await page.locator('input[type=email]').waitFor()
     expect(await loaded.bytes('script')).toBeLessThan(120_000)
 
-    const { email, password } = visit.scenario.halyard.firstOwner!
+    const { email, password } = visit.scenario.owner
     await page.locator('input[type=email]').fill(email)
     await page.locator('input[type=password]').fill(password)
     await page.locator('button[type=submit]').click()
@@ -653,9 +654,10 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
 
 const flagsMany = 10_000
 
-/** Inserts many flags with one statement on the server's own connection: through the API it would take minutes. */
+/** Inserts many flags with one statement: through the API it would take minutes. */
 async function multiply(flagId: number, copies: number): Promise<void> {
-  const { kysely } = visit.scenario.halyard.storage
+  const storage = openStorage(visit.scenario.databaseUrl)
+  const { kysely } = storage
   const { rows } = await sql<{ name: string }>`select name from pragma_table_info('flags')`.execute(kysely)
   const columns = rows.map(({ name }) => name).filter(name => name !== 'id')
   const value = (name: string) => (name === 'key' ? "printf('flag-%05d', n)" : name)
@@ -663,4 +665,5 @@ async function multiply(flagId: number, copies: number): Promise<void> {
     .raw(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${copies})
     insert into flags (${columns.join()}) select ${columns.map(value).join()} from flags, numbers where id = ${flagId}`)
     .execute(kysely)
+  await storage.close()
 }

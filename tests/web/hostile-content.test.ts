@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { startVisit, type Visit } from './browser.ts'
 import { respondInOrder, responseOrders } from './response-order.ts'
 
@@ -199,7 +200,9 @@ export const jobs = { job: () => {} }
   expect((await s.patch(`${path}update_source/`, files)).status).toBe(200)
   expect((await s.patch(path, { icon: script, tag: hostile })).status).toBe(200)
   // No request can set this address; a database may still hold it.
-  await s.halyard.storage.kysely.updateTable('plugins').set({ url: script }).where('id', '=', plugin.id).execute()
+  const storage = openStorage(s.databaseUrl)
+  await storage.kysely.updateTable('plugins').set({ url: script }).where('id', '=', plugin.id).execute()
+  await storage.close()
   const config = await s.post(`${s.project}/plugin_configs/`, { plugin: plugin.id, enabled: true, name: hostile })
   expect(config.status, config.text).toBe(201)
   return plugin.id

@@ -48,7 +48,7 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** `npm run test:quick` leaves PostgreSQL out. */
+/** `TEST_DIALECTS=sqlite` leaves PostgreSQL out. */
 export const dialects =
   process.env.TEST_DIALECTS === 'sqlite' ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
 

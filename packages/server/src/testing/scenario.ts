@@ -29,13 +29,11 @@ export interface Client {
   send(path: string, init: RequestInit): Promise<Reply>
 }
 
-/** A running server on its own database; requests are made as the owner. */
-export interface Scenario extends Client {
+/** A running server; requests are made as the owner. */
+export interface RunningServer extends Client {
   readonly url: string
-  readonly halyard: Halyard
   readonly projectId: number
   readonly projectToken: string
-  readonly databaseUrl: string
   /** `/api/projects/{id}` of the first project. */
   readonly project: string
   /** `/api/organizations/{id}` of the first organization. */
@@ -45,6 +43,12 @@ export interface Scenario extends Client {
   join(name: string, level?: 1 | 8): Promise<Client & { uuid: string; id: number; email: string }>
   /** A user of another organization. */
   stranger(name: string): Promise<Client & { project: string; organization: string }>
+}
+
+/** A server in this process, on its own database, for tests that look inside. Others start the program: `tests/program/start-program.ts`. */
+export interface Scenario extends RunningServer {
+  readonly halyard: Halyard
+  readonly databaseUrl: string
   close(): Promise<void>
 }
 
@@ -80,6 +84,19 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     ...(options.peers && { peers: options.peers }),
   })
   const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    ...(await visitServer(url, ownerKey)),
+    halyard,
+    databaseUrl: config.databaseUrl,
+    async close() {
+      await halyard.close()
+      await database?.drop()
+    },
+  }
+}
+
+/** The first project of a server, and its owner as a client. */
+export async function visitServer(url: string, ownerKey: string): Promise<RunningServer> {
   const owner = clientOf(url, ownerKey)
   const [first] = (await owner.get('/api/projects/')).body.results
   const organization = `/api/organizations/${first.organization}`
@@ -95,10 +112,8 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   return {
     ...owner,
     url,
-    halyard,
     projectId: first.id,
     projectToken: first.api_token,
-    databaseUrl: config.databaseUrl,
     project: `/api/projects/${first.id}`,
     organization,
     as: key => clientOf(url, key),
@@ -119,10 +134,6 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
         organization: `/api/organizations/${own.body.id}`,
         project: `/api/projects/${own.body.teams[0].id}`,
       }
-    },
-    async close() {
-      await halyard.close()
-      await database?.drop()
     },
   }
 }

@@ -1,5 +1,5 @@
-import { createProgram } from '../../packages/server/src/cli/program.ts'
-import { readableVariables } from '../../packages/server/src/config.ts'
+import { createProgram } from '../packages/server/src/cli/program.ts'
+import { readableVariables } from '../packages/server/src/config.ts'
 
 /** Names that deployment files and workflows may use. */
 
