@@ -23,6 +23,7 @@ export async function ensureInstalled(purpose) {
   // Where tests ran, a start after a changed manifest must not remove what they need.
   if (installed?.purpose === 'test') purpose = 'test'
   if (installed?.hash === hash && installed.purpose === purpose) return
+  if (hasInstalled(purpose)) return writeJson(installStamp, { hash, purpose })
   say(
     purpose === 'run'
       ? 'Installing packages (only once; about half a minute) …'
@@ -34,6 +35,18 @@ export async function ensureInstalled(purpose) {
     process.exit(1)
   }
   writeJson(installStamp, { hash, purpose })
+}
+
+/** Whether npm has already installed what the lock file lists, such as with `npm ci`. npm writes its own list when it has finished. */
+function hasInstalled(purpose) {
+  const locked = readJson(join(root, 'package-lock.json'))?.packages ?? {}
+  const installed = readJson(join(root, 'node_modules', '.package-lock.json'))?.packages
+  if (!installed) return false
+  return Object.entries(locked).every(([path, { version, link, optional, dev, devOptional }]) => {
+    if (!path.includes('node_modules/') || link || optional) return true
+    const isNeeded = purpose === 'test' || !(dev || devOptional)
+    return installed[path] ? installed[path].version === version : !isNeeded
+  })
 }
 
 /** Builds what is out of date: the server, the dashboard and the docs site each have a stamp. */

@@ -14,6 +14,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { publishedPackages } from '../scripts/npm-packages/published-packages.mjs'
+import { startRegistry } from './docs/package-registry.ts'
 
 /** Each published package, packed and installed into an empty project, compiles under `strict` and works. */
 
@@ -136,8 +137,14 @@ export const result: Promise<number> = withFlags(flags, { on: false }, () => com
 /** The compiler checks the libraries as well, on machines that may be busy. */
 const compileMilliseconds = 300_000
 
+const installLines = readFileSync(join(root, 'docs/quick-start/in-process.md'), 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('npm install ') && line.includes('HALYARD_PACKAGES'))
+
 let project: string
+let registry: Awaited<ReturnType<typeof startRegistry>>
 beforeAll(async () => {
+  registry = await startRegistry(root)
   project = mkdtempSync(join(tmpdir(), 'halyard-packages-'))
   const tarballs = join(project, 'tarballs')
   mkdirSync(tarballs)
@@ -148,7 +155,10 @@ beforeAll(async () => {
   const files = readdirSync(tarballs).map(name => join(tarballs, name))
   await npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files], project)
 }, 900_000)
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+afterAll(async () => {
+  await registry.stop()
+  rmSync(project, { recursive: true, force: true })
+})
 
 const write = (name: string, text: string): string => {
   const path = join(project, name)
@@ -168,6 +178,15 @@ if (unused.length > 0) {
 }
 
 describe('packed packages', () => {
+  it('have a line in the docs that installs each', () => {
+    for (const name of publishedPackages.filter(each => each !== 'engine')) {
+      expect(
+        installLines.some(line => new RegExp(`[-,]${name}\\}?-0`).test(line)),
+        name,
+      ).toBe(true)
+    }
+  })
+
   it.each(publishedPackages)('@halyard/%s has complete metadata and only built files', name => {
     const folder = join(project, 'node_modules/@halyard', name)
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -178,7 +197,7 @@ describe('packed packages', () => {
     for (const file of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']) {
       expect(existsSync(join(folder, file)), file).toBe(true)
     }
-    const isCommonJs = ['engine', 'client', 'openfeature-server'].includes(name)
+    const isCommonJs = ['engine', 'client', 'openfeature-server', 'test-kit'].includes(name)
     expect(existsSync(join(folder, 'dist/index.cjs'))).toBe(isCommonJs)
   })
 
@@ -209,6 +228,64 @@ describe('packed packages', () => {
     },
     compileMilliseconds,
   )
+
+  it('check a program that uses the typed API without deriving types from schemas', async () => {
+    write(
+      'manage.ts',
+      `import { createApi, routes } from '@halyard/contract'
+const api = createApi({ url: 'x', key: 'y' })
+export const created = await api.call(routes.flags.create, { params: { project_id: '1' }, body: { key: 'a' } })
+`,
+    )
+    const report = await compileFiles(['manage.ts'], ['--types', '', '--skipLibCheck', 'true', '--extendedDiagnostics'])
+    const count = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(report)?.[1] ?? Number.NaN)
+    expect(report).not.toContain('error TS')
+    expect(count('Types')).toBeLessThan(5_000)
+    expect(count('Instantiations')).toBeLessThan(10_000)
+  })
+
+  it('resolve the types of their subpaths for older compilers', async () => {
+    write(
+      'subpaths.cts',
+      `import { fileCache } from '@halyard/client/file-cache'
+export const cache = fileCache('x')
+`,
+    )
+    const older = ['--module', 'commonjs', '--moduleResolution', 'node10', '--types', '', '--skipLibCheck', 'true']
+    expect(await compileFiles(['subpaths.cts'], older, 'typescript-5')).toBe('')
+  })
+
+  it('work in tests of CommonJS applications', async () => {
+    const program = write(
+      'jest.cjs',
+      `const { createTestFlags, serverTestProvider, withFlags } = require('@halyard/test-kit')
+const { OpenFeature } = require('@openfeature/server-sdk')
+const flags = createTestFlags({ values: { on: false } })
+OpenFeature.setProviderAndWait(serverTestProvider(flags)).then(async () => {
+  const value = () => OpenFeature.getClient().getBooleanValue('on', false, { targetingKey: 'a' })
+  console.log(await value(), await withFlags(flags, { on: true }, value))
+})`,
+    )
+    expect((await run(process.execPath, [program])).stdout).toBe('false true\n')
+  })
+
+  it.each(installLines)('install with one line of the docs: %s', async line => {
+    const application = mkdtempSync(join(project, 'application-'))
+    writeFileSync(join(application, 'package.json'), '{"private": true, "type": "module"}')
+    const env = {
+      ...process.env,
+      HALYARD_PACKAGES: join(project, 'tarballs'),
+      npm_config_registry: registry.url,
+      npm_config_cache: join(project, 'npm-cache'),
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_ignore_scripts: 'true',
+    }
+    await run('bash', ['-c', line], { cwd: application, env })
+    const [, name] = /([\w-]+)\}?-0\.1\.0\.tgz/.exec(line)!
+    const imported = `await import('@halyard/${name!.replace(/^halyard-/, '')}')`
+    await run(process.execPath, ['--input-type=module', '-e', imported], { cwd: application })
+  })
 
   it('run as modules and as CommonJS', async () => {
     const module = write('program.mjs', `${esm}\nconsole.log(text)`)
@@ -249,8 +326,8 @@ const config :Workerd.Config = (services = [(name = "main", worker = (
   })
 })
 
-async function compileFiles(files: string[], options: string[]): Promise<string> {
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+async function compileFiles(files: string[], options: string[], version = 'typescript'): Promise<string> {
+  const compiler = join(root, 'node_modules', version, 'bin/tsc')
   const fixed = ['--strict', '--noEmit', '--skipLibCheck', 'false', '--module', 'nodenext', '--lib', 'es2023']
   const args = [compiler, ...fixed, '--target', 'es2022', ...options, ...files]
   const { stdout } = await run(process.execPath, args, { cwd: project }).catch((error: { stdout: string }) => error)

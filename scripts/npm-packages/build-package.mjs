@@ -7,21 +7,21 @@ import { build } from 'esbuild'
 import { root } from '../prepare.mjs'
 import { thirdPartyLicenses } from '../third-party-licenses.mjs'
 import { copyDeclarations } from './copy-declarations.mjs'
+import { flattenContract } from './flatten-contract.mjs'
 
-export async function buildPackage(name) {
+/** Writes the modules, commands and declarations of the package into the folder. */
+export async function buildPackage(name, dist) {
   const folder = join(root, 'packages', name)
-  const dist = join(folder, 'dist')
   const { manifest, entries } = readPackage(folder)
   const commands = Object.keys(manifest.bin ?? {}).map(command => `./src/${command}.ts`)
   const isCommonJs = manifest.main?.endsWith('.cjs') ?? false
-  rmSync(dist, { recursive: true, force: true })
-  mkdirSync(dist)
+  mkdirSync(dist, { recursive: true })
   const bundled = await bundle([...entries, ...commands], manifest, folder, 'esm', dist)
   if (isCommonJs) await bundle(entries, manifest, folder, 'cjs', dist)
-  for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(folder, file), 0o755)
+  for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(dist, '..', file), 0o755)
   const foreign = bundled.map(path => join(root, path)).filter(path => path.includes('node_modules'))
   if (foreign.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(foreign))
-  emitDeclarations(name, manifest, entries, isCommonJs)
+  emitDeclarations(name, dist, manifest, entries, isCommonJs)
 }
 
 /** Copies the package to another folder, with its modules and without declarations. */
@@ -63,26 +63,26 @@ async function bundle(entries, manifest, folder, format, outdir) {
   return Object.keys(metafile.inputs)
 }
 
-function emitDeclarations(name, manifest, entries, isCommonJs) {
-  const folder = join(root, 'packages', name)
+function emitDeclarations(name, dist, manifest, entries, isCommonJs) {
   const emitted = mkdtempSync(join(tmpdir(), 'halyard-declarations-'))
   // Workspace packages that are bundled have no declarations of their own in an application.
   const bundled = Object.keys(manifest.devDependencies ?? {}).filter(each => each.startsWith('@halyard/'))
   for (const each of [name, ...bundled.map(scoped => scoped.replace('@halyard/', ''))]) emit(each, emitted)
+  if (name === 'contract') flattenContract(emitted)
   const isExternal = each => each in { ...manifest.dependencies, ...manifest.peerDependencies }
   const names = entries.map(entry => entry.replace(/^\.\/src\/|\.tsx?$/g, ''))
   for (const format of isCommonJs ? ['js', 'cjs'] : ['js'])
-    copyDeclarations({ name, emitted, dist: join(folder, 'dist'), names, isExternal, format })
+    copyDeclarations({ name, emitted, dist, names, isExternal, format })
   rmSync(emitted, { recursive: true })
 }
 
 function emit(name, outDir) {
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const options = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', outDir]
-  const { status, stdout } = spawnSync(
+  const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [compiler, '-p', join(root, 'packages', name), ...options, '--rootDir', join(root, 'packages')],
     { encoding: 'utf8' },
   )
-  if (status !== 0) throw new Error(`The declarations of ${name} cannot be emitted:\n${stdout}`)
+  if (status !== 0) throw new Error(`The declarations of ${name} cannot be emitted:\n${stdout}${stderr}`)
 }

@@ -1,11 +1,10 @@
-// `npm run pack [-- --out folder] [-- name …]`: builds the packages that applications install and packs each into a tarball. Assumes that
-// everything is installed.
+// `npm run pack [-- --out folder] [-- name …]`: builds the packages that applications install and packs each into a tarball. Installs
+// the compiler first when it is missing.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { root, say } from '../prepare.mjs'
-import { buildPackage } from './build-package.mjs'
+import { ensureInstalled, root, say } from '../prepare.mjs'
 import { publishedPackages } from './published-packages.mjs'
 
 const { values, positionals } = parseArgs({
@@ -14,19 +13,18 @@ const { values, positionals } = parseArgs({
 })
 const out = resolve(values.out)
 
+await ensureInstalled('test')
+// Imported late, because esbuild may have been installed just now.
+const { buildPackage } = await import('./build-package.mjs')
 mkdirSync(out, { recursive: true })
-for (const name of positionals.length > 0 ? positionals : publishedPackages) {
-  await buildPackage(name)
-  console.log(pack(name))
-}
+for (const name of positionals.length > 0 ? positionals : publishedPackages) console.log(await pack(name))
 
 /** Packs a copy, whose manifest has no entries for development. */
-function pack(name) {
+async function pack(name) {
   const source = join(root, 'packages', name)
   const stage = join(out, `.${name}`)
   rmSync(stage, { recursive: true, force: true })
-  mkdirSync(stage)
-  cpSync(join(source, 'dist'), join(stage, 'dist'), { recursive: true })
+  await buildPackage(name, join(stage, 'dist'))
   cpSync(join(root, 'LICENSE'), join(stage, 'LICENSE'))
   if (existsSync(join(source, 'README.md'))) cpSync(join(source, 'README.md'), join(stage, 'README.md'))
   const manifest = publicManifest(JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')))
