@@ -1,4 +1,6 @@
-export { type ClientEvents, type ClientStatus, createClient, type HalyardClient } from './client.ts'
-export type { DefinitionsDocument } from './definitions.ts'
+export { createClient, type HalyardClient } from './client.ts'
+export type { ClientEvents, ClientStatus } from './definitions/current-definitions.ts'
+export type { DefinitionsDocument } from './definitions/definitions.ts'
 export type { Evaluation, EvaluationContext, EvaluationReason, EvaluationReasonCode } from './evaluation.ts'
 export type { ClientOptions, DefinitionsCache, FetchInit, FetchResponse } from './options.ts'
+export { createErrorReport } from './report-errors.ts'

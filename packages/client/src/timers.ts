@@ -1,7 +1,11 @@
-/** Timers of the client never keep a process alive. */
-export function startTimer(action: () => void, milliseconds: number): () => void {
+/** Timers of background work never keep a process alive; one that a caller awaits does, or the process would end without a word. */
+export function startTimer(
+  action: () => void,
+  milliseconds: number,
+  { isAwaited = false }: { readonly isAwaited?: boolean } = {},
+): () => void {
   const timer = setTimeout(action, milliseconds)
-  ;(timer as { unref?: () => void }).unref?.()
+  if (!isAwaited) (timer as { unref?: () => void }).unref?.()
   return () => clearTimeout(timer)
 }
 

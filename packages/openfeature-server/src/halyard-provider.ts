@@ -42,35 +42,18 @@ export class HalyardProvider implements Provider {
   }
 
   async initialize(): Promise<void> {
-    if (!(await this.#isReady())) {
-      if (this.client.status === 'refused') throw new ProviderFatalError('The server does not accept the key.')
-      throw new ProviderNotReadyError('The definitions did not arrive in time; the client keeps trying.')
-    }
+    const isReady = await this.client.ready({ timeoutMilliseconds: this.#timeoutMilliseconds })
+    // Definitions that arrive later make the provider ready after all.
     this.#listen()
-  }
-
-  /** A refused key ends the wait: no definitions will come. */
-  async #isReady(): Promise<boolean> {
-    let stop = () => {}
-    const refused = new Promise<boolean>(resolve => {
-      stop = this.client.on('status', status => status === 'refused' && resolve(false))
-    })
-    const timeoutMilliseconds = this.#timeoutMilliseconds
-    try {
-      if (this.client.status === 'refused') return false
-      const isReady = await Promise.race([this.client.ready({ timeoutMilliseconds }), refused])
-      // Definitions that arrive later make the provider ready after all.
-      if (!isReady) this.#listen()
-      return isReady
-    } finally {
-      stop()
-    }
+    if (isReady) return
+    if (this.client.status === 'refused') throw new ProviderFatalError('The server does not accept the key.')
+    throw new ProviderNotReadyError('The definitions did not arrive in time; the client keeps trying.')
   }
 
   #listen(): void {
     if (this.#stopListening.length > 0) return
     const { client, events } = this
-    let wasStale = client.status === 'stale' || client.status === 'starting'
+    let wasStale = client.status !== 'ready' && client.status !== 'cached'
     this.#stopListening = [
       client.on('change', flagsChanged => {
         events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged: [...flagsChanged] })
@@ -78,7 +61,9 @@ export class HalyardProvider implements Provider {
       client.on('status', status => {
         if (status === 'stale') {
           wasStale = true
-          events.emit(ProviderEvents.Stale, { message: 'There is no contact to the server.' })
+          events.emit(ProviderEvents.Stale, {
+            message: 'The definitions may be out of date: there is no contact to the server, or it sent invalid ones.',
+          })
         } else if (status === 'ready' && wasStale) {
           wasStale = false
           events.emit(ProviderEvents.Ready)

@@ -1,11 +1,11 @@
-/** A server-sent event. */
+/** A server-sent event. Without data it is a heartbeat. */
 export interface ServerSentEvent {
   readonly event: string
   readonly id: string | undefined
-  readonly data: string
+  readonly data: string | undefined
 }
 
-/** Reads a stream of server-sent events. `onBytes` is called for everything that arrives, also for heartbeats. */
+/** Reads a stream of server-sent events. `onBytes` is called for everything that arrives, also for parts of events. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   { onBytes, charactersMax }: { readonly onBytes: () => void; readonly charactersMax: number },
@@ -30,10 +30,7 @@ export async function* readEvents(
       const rest = frames.pop()!
       chunks = rest === '' ? [] : [rest]
       characters = rest.length
-      for (const frame of frames) {
-        const event = parseFrame(frame)
-        if (event !== undefined) yield event
-      }
+      for (const frame of frames) yield parseFrame(frame)
     }
   } finally {
     // Not awaited: the connection may be gone.
@@ -41,8 +38,8 @@ export async function* readEvents(
   }
 }
 
-/** Undefined for comments, which are heartbeats. */
-function parseFrame(frame: string): ServerSentEvent | undefined {
+/** Comments are heartbeats: frames without data. */
+function parseFrame(frame: string): ServerSentEvent {
   let [event, id, data]: [string, string | undefined, string | undefined] = ['message', undefined, undefined]
   for (const line of frame.split('\n')) {
     const colon = line.indexOf(':')
@@ -53,5 +50,5 @@ function parseFrame(frame: string): ServerSentEvent | undefined {
     else if (name === 'id') id = value
     else if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
   }
-  return data === undefined ? undefined : { event, id, data }
+  return { event, id, data }
 }

@@ -1,19 +1,24 @@
-import { type DefinitionsDocument, isRecord, readDocument } from './definitions.ts'
+import type { FetchResponse, Settings } from '../options.ts'
+import { RequestFailed, requestFailed } from '../request-failed.ts'
+import { backoff, sleep, startTimer } from '../timers.ts'
+import { type DefinitionsDocument, InvalidDefinitions, isRecord, readDocument } from './definitions.ts'
 import type { DefinitionsChange } from './flag-state.ts'
-import type { FetchResponse, Settings } from './options.ts'
 import { readEvents } from './read-events.ts'
-import { backoff, sleep, startTimer } from './timers.ts'
 
 /** What a follower reports. Digests identify content, so that streaming and polling continue where the other one stopped. */
 export interface FollowHandlers {
   readonly digest: () => string | undefined
+  /** May raise: the definitions are then not in use. */
   readonly onDocument: (document: DefinitionsDocument, digest: string | undefined) => void
+  /** May raise, as above. */
   readonly onChange: (change: DefinitionsChange, digest: string | undefined) => void
   /** The server has confirmed that the definitions are current. */
   readonly onContact: () => void
   readonly onResponse: (response: FetchResponse) => void
+  /** The server has sent definitions that cannot be used. */
+  readonly onInvalid: () => void
   /** The key is not accepted. */
-  readonly onRefused: (status: number) => void
+  readonly onRefused: () => void
 }
 
 export interface Follower {
@@ -30,15 +35,7 @@ const blockedMilliseconds = 5 * 60_000
 
 type StreamEnd = 'ended' | 'blocked' | 'failed'
 
-class RequestFailed extends Error {
-  readonly retryAfterMilliseconds: number | undefined
-
-  constructor(message: string, retryAfterMilliseconds?: number) {
-    super(message)
-    this.name = 'RequestFailed'
-    this.retryAfterMilliseconds = retryAfterMilliseconds
-  }
-}
+class KeyRefused extends Error {}
 
 export function follow(settings: Settings, updates: 'stream' | 'poll', handlers: FollowHandlers): Follower {
   const closing = new AbortController()
@@ -68,8 +65,10 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       } catch (error) {
         if (signal.aborted) return
         settings.report(error)
-        const asked = error instanceof RequestFailed ? error.retryAfterMilliseconds : undefined
-        wait = Math.max(backoff(failures++), asked ?? 0)
+        if (error instanceof KeyRefused) handlers.onRefused()
+        if (error instanceof InvalidDefinitions) handlers.onInvalid()
+        const retryAfter = error instanceof RequestFailed ? error.retryAfterMilliseconds : undefined
+        wait = Math.max(backoff(failures++), retryAfter ?? 0)
       }
       await sleep(wait, signal)
     }
@@ -100,13 +99,14 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     const address = `${settings.url}${path}`
     const authorization = { authorization: `Bearer ${settings.key}` }
     const response = await settings.fetch(address, { headers: { ...headers, ...authorization }, signal: abort })
-    if (response.status === 401 || response.status === 403) handlers.onRefused(response.status)
-    if (response.status !== 200 && response.status !== 304) {
-      const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+    const { status } = response
+    if (status !== 200 && status !== 304) {
       // Read, so that the connection can be used again.
-      await response.text().catch(() => '')
-      const wait = seconds > 0 && seconds < 3600 ? seconds * 1000 : undefined
-      throw new RequestFailed(`GET ${path} returned ${response.status}.`, wait)
+      const text = await response.text().catch(() => '')
+      if (status === 401 || status === 403) {
+        throw new KeyRefused(`The server at ${settings.url} does not accept the key (${status}).${detailIn(text)}`)
+      }
+      throw requestFailed(`GET ${address}`, response)
     }
     handlers.onResponse(response)
     return response
@@ -119,7 +119,6 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     const onBytes = () => {
       hasBegun = true
       request.extend(silenceMillisecondsMax)
-      handlers.onContact()
     }
     try {
       const path = `/api/projects/@current/feature_flags/stream/${settings.query && `?${settings.query}`}`
@@ -128,12 +127,13 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       const body = response.body as ReadableStream<Uint8Array> | null
       if (body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) return 'blocked'
       for await (const { event, id, data } of readEvents(body, { onBytes, charactersMax: documentCharactersMax })) {
-        receive(event, data, id)
+        if (data !== undefined) receive(event, data, id)
         handlers.onContact()
       }
       return hasBegun ? 'ended' : 'blocked'
     } catch (error) {
-      if (hasBegun && !(error instanceof SyntaxError)) return 'ended'
+      if (error instanceof KeyRefused) throw error
+      if (hasBegun && !(error instanceof InvalidDefinitions)) return 'ended'
       if (request.signal.aborted && !signal.aborted) return 'blocked'
       if (!signal.aborted) settings.report(error)
       return 'failed'
@@ -143,17 +143,15 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
   }
 
   function receive(event: string, data: string, id: string | undefined): void {
-    const value: unknown = JSON.parse(data)
-    if (event === 'state') {
-      const document = readDocument(value)
-      if (document === undefined) throw new SyntaxError('The stream sent a state without flags.')
-      handlers.onDocument(document, id)
-    } else if (event === 'change' && isRecord(value) && Array.isArray(value.flags) && Array.isArray(value.removed)) {
+    const value = parseJson(data)
+    if (event === 'state') use(() => handlers.onDocument(readDocument(value), id))
+    else if (event === 'change' && isRecord(value) && Array.isArray(value.flags) && Array.isArray(value.removed)) {
       // Polling then gets everything: applied to other definitions, the change would hide that one is missing.
       if (value.from !== undefined && value.from !== handlers.digest()) {
-        throw new SyntaxError('The stream sent a change of definitions that this client does not have.')
+        throw new InvalidDefinitions('The stream sent a change of definitions that this client does not have.')
       }
-      handlers.onChange({ flags: value.flags, removed: value.removed }, id)
+      const { flags, removed } = value
+      use(() => handlers.onChange({ flags, removed }, id))
     }
   }
 
@@ -161,13 +159,12 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     const request = openRequest(settings.requestTimeoutMilliseconds)
     try {
       const digest = handlers.digest()
-      const known: Record<string, string> = digest === undefined ? {} : { 'if-none-match': `W/"${digest}"` }
+      const conditions: Record<string, string> = digest === undefined ? {} : { 'if-none-match': `W/"${digest}"` }
       const path = `/flags/definitions?send_cohorts=true${settings.query && `&${settings.query}`}`
-      const response = await send(path, known, request.signal)
+      const response = await send(path, conditions, request.signal)
       if (response.status === 200) {
-        const document = readDocument(JSON.parse(await response.text()))
-        if (document === undefined) throw new Error('The definitions have no flags.')
-        handlers.onDocument(document, digestIn(response.headers.get('etag')))
+        const value = parseJson(await response.text())
+        use(() => handlers.onDocument(readDocument(value), digestIn(response.headers.get('etag'))))
       }
       handlers.onContact()
     } finally {
@@ -181,6 +178,34 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       closing.abort()
       await running
     },
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new InvalidDefinitions('The definitions are not JSON.', { cause: error })
+  }
+}
+
+/** Whatever is wrong with definitions, they are not used. */
+function use(apply: () => void): void {
+  try {
+    apply()
+  } catch (error) {
+    if (error instanceof InvalidDefinitions) throw error
+    throw new InvalidDefinitions(`The definitions cannot be used: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** What the server says about a request that failed. */
+function detailIn(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown }
+    return typeof detail === 'string' ? ` ${detail}` : ''
+  } catch {
+    return ''
   }
 }
 

@@ -26,10 +26,12 @@ export interface FlagState {
   readonly requirements: Map<string, Requirements>
 }
 
+/** Raises `InvalidDefinitions`. */
 export function stateOf({ flags, ...document }: DefinitionsDocument, digest: string | undefined): FlagState {
   return compileState(receivedById(flags), document, digest)
 }
 
+/** Raises `InvalidDefinitions`. */
 export function changedState(state: FlagState, change: DefinitionsChange, digest: string | undefined): FlagState {
   const changed = receivedById(change.flags)
   const flags = new Map(state.flags)
@@ -58,14 +60,8 @@ function compileState(
   return { snapshot, digest, flags, surroundings, document, requirements: new Map() }
 }
 
-function receivedById(flags: readonly unknown[]): Map<number, ReceivedFlag> {
-  const received = new Map<number, ReceivedFlag>()
-  for (const one of flags) {
-    const flag = readFlag(one)
-    if (flag !== undefined) received.set(flag.definition.id, flag)
-  }
-  return received
-}
+const receivedById = (flags: readonly unknown[]): Map<number, ReceivedFlag> =>
+  new Map(flags.map(readFlag).map(flag => [flag.definition.id, flag]))
 
 /** The keys of the flags whose values may differ between two states: changed, new and removed ones, and those that depend on them. */
 export function changedKeys(before: FlagState | undefined, after: FlagState): string[] {

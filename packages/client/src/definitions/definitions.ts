@@ -17,14 +17,22 @@ export interface ReceivedFlag {
   readonly json: string
 }
 
-/** Undefined when the value is not a document of definitions. */
-export function readDocument(value: unknown): DefinitionsDocument | undefined {
-  return isRecord(value) && Array.isArray(value.flags) ? (value as unknown as DefinitionsDocument) : undefined
+/** Raises `InvalidDefinitions` when the value is not a document of definitions. */
+export function readDocument(value: unknown): DefinitionsDocument {
+  if (!isRecord(value) || !Array.isArray(value.flags)) throw new InvalidDefinitions('The definitions have no `flags`.')
+  return value as unknown as DefinitionsDocument
 }
 
-/** Undefined for anything that is not a flag. */
-export function readFlag(value: unknown): ReceivedFlag | undefined {
-  if (!isRecord(value) || typeof value.id !== 'number' || typeof value.key !== 'string') return undefined
+/** Definitions that cannot be used. They are rejected as a whole: without some of its flags, a project would be another one. */
+export class InvalidDefinitions extends Error {
+  override readonly name = 'InvalidDefinitions'
+}
+
+/** Raises `InvalidDefinitions` for anything that is not a flag. */
+export function readFlag(value: unknown): ReceivedFlag {
+  if (!isRecord(value) || typeof value.id !== 'number' || typeof value.key !== 'string') {
+    throw new InvalidDefinitions('The definitions contain an entry that is not a flag: it needs `id` and `key`.')
+  }
   const { bucketing_identifier: bucketing } = value
   return {
     definition: {
