@@ -24,9 +24,11 @@ export function openFeatureResult({ definition }: CompiledFlag, outcome: Outcome
   return value === undefined ? { variant, reason } : { value, variant, reason }
 }
 
-/** A flag with variants that is off has no value of its own type. */
-const ownValue = (filters: unknown, { enabled, value }: Outcome): unknown =>
-  enabled || returnTypeOf(filters) === 'boolean' ? value : undefined
+/** A flag with variants that is off has no value of its own type. A holdout withholds a boolean flag, and its variant says so. */
+function ownValue(filters: unknown, { enabled, value, reason }: Outcome): unknown {
+  if (returnTypeOf(filters) !== 'boolean') return enabled ? value : undefined
+  return reason.code === 'holdout_condition_value' ? false : value
+}
 
 function payloadValue(filters: unknown, { payload }: Outcome): unknown {
   const value = payload === null ? undefined : parsePayload(payload)
