@@ -1,8 +1,10 @@
+import { createClient } from '@halyard/client'
 import { HalyardProvider, ShadowProvider } from '@halyard/openfeature-server'
 import { InMemoryProvider, OpenFeature } from '@openfeature/server-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Program, startProgram } from '../program/start-program.ts'
+import { startStreamProxy } from './stream-proxy.ts'
 
 onEachDatabase('shadow mode', dialect => {
   let s: Program
@@ -62,6 +64,71 @@ onEachDatabase('shadow mode', dialect => {
     const metrics = await (await fetch(`${s.url}/metrics`)).text()
     expect(metrics).toContain(
       `halyard_shadow_evaluations_total{project="${s.projectId}",flag="other",result="differ"} 5`,
+    )
+  })
+
+  it('counts a burst of evaluations that need the server, and failures apart from differences', {
+    timeout: 240_000,
+  }, async () => {
+    const key = 'burst'
+    const plan = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
+    ids[key] = (
+      await s.post(`${s.project}/feature_flags/`, { key, filters: { groups: [{ properties: plan }] } })
+    ).body.id
+    const people = Array.from({ length: 600 }, (_, n) => `burst-${n}`)
+    const batch = people.map((distinct_id, n) => ({
+      event: '$set',
+      distinct_id,
+      properties: { $set: { plan: n % 20 === 0 ? 'free' : 'pro' } },
+    }))
+    await s.as(undefined).post('/batch/', { api_key: s.projectToken, batch })
+    const proxy = await startStreamProxy(s.url)
+    const on = { variants: { on: true, off: false }, defaultVariant: 'on', disabled: false }
+    const errors: Error[] = []
+    const halyard = createClient({
+      url: proxy.url,
+      key: secret,
+      requestTimeoutMilliseconds: 120_000,
+      onError: error => errors.push(error),
+    })
+    await expect.poll(() => halyard.status).toBe('ready')
+    const provider = new ShadowProvider({
+      current: new InMemoryProvider({ [key]: on }),
+      candidate: new HalyardProvider(halyard),
+      report: { url: s.url, key: secret, intervalMilliseconds: 600_000 },
+    })
+    await OpenFeature.setProviderAndWait('burst', provider)
+    const client = OpenFeature.getClient('burst')
+    const evaluateAll = (names: readonly string[]) =>
+      Promise.all(names.map(targetingKey => client.getBooleanValue(key, false, { targetingKey })))
+    expect(new Set(await evaluateAll(people))).toEqual(new Set([true]))
+    const { reporter } = provider
+    await expect
+      .poll(
+        async () => {
+          await reporter.flush()
+          const { agree, differ, failed } = await shadowOf(key)
+          return agree + differ + failed
+        },
+        { timeout: 120_000 },
+      )
+      .toBe(600)
+    // On a busy machine the server can fail to read a person in time.
+    const before = await shadowOf(key)
+    expect(errors).toHaveLength(before.failed)
+    expect(before.differ).toBeLessThanOrEqual(30)
+    proxy.isDown = true
+    await evaluateAll(people.map(name => `${name}-later`))
+    await OpenFeature.clearProviders()
+    await provider.onClose()
+    await halyard.close()
+    await proxy.close()
+    const { agree, differ } = before
+    expect(await shadowOf(key)).toMatchObject({ agree, differ, failed: before.failed + 600 })
+    expect(errors.filter(({ message }) => message.includes('/flags/ returned 502'))).toHaveLength(600)
+    const metrics = await (await fetch(`${s.url}/metrics`)).text()
+    expect(metrics).toContain(
+      `halyard_shadow_evaluations_total{project="${s.projectId}",flag="${key}",result="failed"} ${before.failed + 600}`,
     )
   })
 

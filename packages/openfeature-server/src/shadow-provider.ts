@@ -1,4 +1,5 @@
 import {
+  ErrorCode,
   type EvaluationContext,
   type Hook,
   type JsonValue,
@@ -119,12 +120,23 @@ export class ShadowProvider implements Provider {
       const [there, here] = this.#returnsCandidate ? [other, returned] : [returned, other]
       // Where the provider in use has no value, there is nothing to compare.
       if (there.errorCode !== undefined) return
-      this.reporter.count({ key, targetingKey, there: there.value, here: valueOrError(here) })
+      const isFailed = here.errorCode !== undefined && failures.has(here.errorCode)
+      this.reporter.count({ key, targetingKey, there: there.value, here: valueOrError(here), isFailed })
     } catch (error) {
       this.reporter.fail(error)
+      if (this.#returnsCandidate) return
+      const here = { error: ErrorCode.GENERAL }
+      this.reporter.count({ key, targetingKey, there: returned.value, here, isFailed: true })
     }
   }
 }
+
+/** Errors that pass. The others are about the flag or the context, and the next evaluation has them too. */
+const failures: ReadonlySet<string> = new Set([
+  ErrorCode.GENERAL,
+  ErrorCode.PROVIDER_NOT_READY,
+  ErrorCode.PROVIDER_FATAL,
+])
 
 const valueOrError = ({ value, errorCode }: ResolutionDetails<unknown>): ShadowComparison['here'] =>
   errorCode === undefined ? value : { error: errorCode }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { createErrorReport } from '@halyard/client'
 
 export interface ShadowReporterOptions {
   /** The address of the Halyard server. */
@@ -8,7 +9,7 @@ export interface ShadowReporterOptions {
   readonly key: string
   /** How often counts are sent. Default: 10,000. */
   readonly intervalMilliseconds?: number
-  /** Called when something fails in the background. Nothing else happens. */
+  /** Called when something fails in the background. Default: each message is logged to the console once an hour. */
   readonly onError?: (error: Error) => void
   /** Called for each comparison, such as for own metrics. */
   readonly onComparison?: (comparison: ShadowComparison & { readonly isEqual: boolean }) => void
@@ -21,11 +22,14 @@ export interface ShadowComparison {
   readonly there: unknown
   /** Value of Halyard, or `{error}`. */
   readonly here: unknown
+  /** Whether Halyard failed to evaluate, such as while the server does not respond: there is nothing to compare then. */
+  readonly isFailed?: boolean
 }
 
 interface Count {
   agree: number
   differ: number
+  failed: number
   example: { readonly there: unknown; readonly here: unknown; readonly distinct_id: string } | null
 }
 
@@ -45,6 +49,7 @@ const targetingKeyCharactersMax = 400
 /** Counts comparisons by flag and sends the sums. A report that fails is sent again with the same id, which counts once. */
 export class ShadowReporter {
   readonly #options: ShadowReporterOptions
+  readonly #report: (error: unknown) => void
   #counts = new Map<string, Count>()
   readonly #reports: Report[] = []
   readonly #timer: NodeJS.Timeout
@@ -52,23 +57,23 @@ export class ShadowReporter {
 
   constructor(options: ShadowReporterOptions) {
     this.#options = options
+    this.#report = createErrorReport(options.onError)
     this.#timer = setInterval(() => void this.flush(), options.intervalMilliseconds ?? 10_000)
     this.#timer.unref()
   }
 
   count(comparison: ShadowComparison): void {
-    const { key, targetingKey, there, here } = comparison
-    const isEqual = isDeepStrictEqual(there, here)
-    this.#options.onComparison?.({ ...comparison, isEqual })
-    const count = this.#counts.get(key) ?? { agree: 0, differ: 0, example: null }
+    const { key, targetingKey, there, here, isFailed = false } = comparison
+    const isEqual = !isFailed && isDeepStrictEqual(there, here)
+    this.#options.onComparison?.({ ...comparison, isFailed, isEqual })
+    const count = this.#counts.get(key) ?? { agree: 0, differ: 0, failed: 0, example: null }
     if (!this.#counts.has(key)) {
       if (this.#counts.size >= flagsMax) return
       this.#counts.set(key, count)
     }
-    if (isEqual) {
-      count.agree++
-      return
-    }
+    if (isFailed) count.failed++
+    else if (isEqual) count.agree++
+    if (isFailed || isEqual) return
     count.differ++
     count.example = {
       there: shortened(there),
@@ -78,7 +83,7 @@ export class ShadowReporter {
   }
 
   fail(error: unknown): void {
-    this.#options.onError?.(error instanceof Error ? error : new Error(String(error)))
+    this.#report(error)
   }
 
   /** Sends what was counted. Never rejects. */

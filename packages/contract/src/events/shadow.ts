@@ -24,6 +24,7 @@ const ReportedFlag = Type.Object({
   }),
   agree: count('Evaluations with the same value.'),
   differ: count('Evaluations with different values.'),
+  failed: Type.Optional(count('Evaluations that Halyard failed to make. They are not compared.')),
   example: Type.Optional(
     Nullable(
       Type.Object({ there, here, distinct_id: distinctId }, { description: 'One of the evaluations that differ.' }),
@@ -46,6 +47,7 @@ export const ShadowSummary = Type.Object(
   {
     agree: count('Evaluations with the same value.'),
     differ: count('Evaluations with different values.'),
+    failed: count('Evaluations that Halyard failed to make. They are not compared.'),
     since: Nullable(Type.String({ description: 'First day with comparisons, in UTC.', examples: ['2026-03-01'] })),
     last_difference: Nullable(
       Type.Object(

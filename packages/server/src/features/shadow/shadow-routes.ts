@@ -11,7 +11,11 @@ import type { ShadowCount } from './shadow-store.ts'
 interface Deps {
   readonly database: Database
   readonly access: SdkAccess
-  readonly onCompared: (projectId: number, flag: string, counts: { agree: number; differ: number }) => void
+  readonly onCompared: (
+    projectId: number,
+    flag: string,
+    counts: { agree: number; differ: number; failed: number },
+  ) => void
   readonly now: () => Instant
 }
 
@@ -36,10 +40,11 @@ export function serveShadow(serve: ServeRoute, { database, access, onCompared, n
     database.read(async tx => {
       const flag = await tx.flags.find(project.id, Number(params.id))
       if (!flag) throw missing('Flag')
-      const { agree, differ, since, lastDifference } = await tx.shadow.totals(project.id, flag.id)
+      const { agree, differ, failed, since, lastDifference } = await tx.shadow.totals(project.id, flag.id)
       return {
         agree,
         differ,
+        failed,
         since,
         last_difference: lastDifference && {
           at: lastDifference.at,
@@ -56,7 +61,7 @@ export function serveShadow(serve: ServeRoute, { database, access, onCompared, n
 function countsOf({ live }: ServedProject, { flags }: ShadowReport): ReadonlyMap<string, ShadowCount> {
   const ids = new Map([...live].map(({ id, key }) => [key, id]))
   const counts = new Map<string, ShadowCount>()
-  for (const { key, agree, differ, example } of flags) {
+  for (const { key, agree, differ, failed = 0, example } of flags) {
     const flagId = ids.get(key)
     if (flagId === undefined) continue
     const known = counts.get(key)
@@ -65,6 +70,7 @@ function countsOf({ live }: ServedProject, { flags }: ShadowReport): ReadonlyMap
       flagId,
       agree: agree + (known?.agree ?? 0),
       differ: differ + (known?.differ ?? 0),
+      failed: failed + (known?.failed ?? 0),
       example: shown ?? known?.example ?? null,
     })
   }

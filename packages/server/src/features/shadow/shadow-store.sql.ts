@@ -15,12 +15,13 @@ export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
         await db
           .insertInto('shadow_days')
           .values(
-            part.map(({ flagId, agree, differ, example }) => ({
+            part.map(({ flagId, agree, differ, failed, example }) => ({
               project_id: projectId,
               flag_id: flagId,
               day,
               agree,
               differ,
+              failed,
               differed_at: differ > 0 ? at : null,
               example: example && JSON.stringify(example),
             })),
@@ -29,6 +30,7 @@ export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
             conflict.columns(['project_id', 'flag_id', 'day']).doUpdateSet(({ eb, fn, ref }) => ({
               agree: eb('shadow_days.agree', '+', ref('excluded.agree')),
               differ: eb('shadow_days.differ', '+', ref('excluded.differ')),
+              failed: eb('shadow_days.failed', '+', ref('excluded.failed')),
               differed_at: fn.coalesce(ref('excluded.differed_at'), ref('shadow_days.differed_at')),
               example: fn.coalesce(ref('excluded.example'), ref('shadow_days.example')),
             })),
@@ -45,10 +47,11 @@ export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
         .orderBy('day')
         .execute()
       const last = rows.findLast(({ example }) => example !== null)
-      const sum = (field: 'agree' | 'differ') => rows.reduce((total, row) => total + Number(row[field]), 0)
+      const sum = (field: 'agree' | 'differ' | 'failed') => rows.reduce((total, row) => total + Number(row[field]), 0)
       return {
         agree: sum('agree'),
         differ: sum('differ'),
+        failed: sum('failed'),
         since: rows[0]?.day ?? null,
         lastDifference: last ? { ...JSON.parse(last.example!), at: last.differed_at! } : null,
       }

@@ -4,6 +4,8 @@ export interface ShadowCount {
   readonly flagId: number
   readonly agree: number
   readonly differ: number
+  /** Evaluations that Halyard failed to make; they are not compared. */
+  readonly failed: number
   /** One of the evaluations that differ. */
   readonly example: ShadowExample | null
 }
@@ -17,6 +19,7 @@ export interface ShadowExample {
 export interface ShadowTotals {
   readonly agree: number
   readonly differ: number
+  readonly failed: number
   /** First day with comparisons. */
   readonly since: string | null
   readonly lastDifference: (ShadowExample & { readonly at: Instant }) | null

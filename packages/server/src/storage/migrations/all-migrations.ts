@@ -20,6 +20,7 @@ import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { shadowDays } from './events/0050-shadow-days.ts'
 import { personSeen } from './events/0053-person-seen.ts'
+import { shadowFailures } from './events/0054-shadow-failures.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   importTargets,
   webhookQueues,
   personSeen,
+  shadowFailures,
 ]

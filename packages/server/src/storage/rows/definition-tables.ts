@@ -1,3 +1,5 @@
+import type { Generated } from 'kysely'
+
 /** Rows of what was observed in events. */
 export interface DefinitionTables {
   definitions: DefinitionRow
@@ -38,6 +40,7 @@ export interface ShadowDayRow {
   day: string
   agree: number
   differ: number
+  failed: Generated<number>
   differed_at: string | null
   /** JSON: `{there, here, distinctId}`. */
   example: string | null

@@ -14,10 +14,11 @@ export function ShadowLine({ projectId, flagId }: { projectId: string; flagId: n
     queryFn: ({ signal }) => call(routes.shadow.get, { params: { project_id: projectId, id: String(flagId) }, signal }),
   })
   if (!data || data.since === null) return null
-  const { agree, differ, last_difference: last } = data
+  const { agree, differ, failed, last_difference: last } = data
   return (
     <Alert color={differ === 0 ? 'green' : 'yellow'} title={t.shadow.title(agree, differ)} mt="md">
       <Text size="sm">{t.shadow.since(data.since)}</Text>
+      {failed > 0 && <Text size="sm">{t.shadow.failed(failed)}</Text>}
       {last && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
           {t.shadow.last(last.distinct_id, JSON.stringify(last.there), JSON.stringify(last.here))}{' '}

@@ -82,6 +82,8 @@ export const imports: ImportMessages = {
     title: (agree: number, differ: number) =>
       `Schattenbetrieb: ${agree.toLocaleString('de-DE')} gleich, ${differ.toLocaleString('de-DE')} abweichend`,
     since: (day: string) => `Auswertungen, die seit ${day} mit einem anderen Dienst verglichen wurden.`,
+    failed: (count: number) =>
+      `Weitere ${count.toLocaleString('de-DE')} konnte Halyard nicht auswerten. Sie sind nicht verglichen.`,
     last: (id: string, there: string, here: string) =>
       `Letzte Abweichung: Für ${id} lieferte der andere Dienst ${there} und Halyard ${here},`,
   },

@@ -76,6 +76,8 @@ export const imports = {
     title: (agree: number, differ: number) =>
       `Shadow mode: ${agree.toLocaleString('en-US')} agree, ${differ.toLocaleString('en-US')} differ`,
     since: (day: string) => `Evaluations that were compared with another service since ${day}.`,
+    failed: (count: number) =>
+      `Halyard failed to evaluate ${count.toLocaleString('en-US')} more. They are not compared.`,
     last: (id: string, there: string, here: string) =>
       `Last difference: for ${id}, the other service returned ${there} and Halyard ${here},`,
   },
