@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
+import { ProblemBody } from '../problem.ts'
 import { inProject, route } from '../route.ts'
 import {
   FreeListInput,
@@ -259,13 +260,10 @@ export const cohortRoutes = {
     tag,
     operationId: 'deleteCohort',
     summary: 'Not allowed: cohorts are deleted by PATCH with `deleted: true`',
-    description: 'Always returns 405 without a body. Cohorts are soft-deleted, so that they can be restored.',
+    description: 'Always returns 405. Cohorts are soft-deleted, so that they can be restored.',
     access: inProject('cohort:write'),
-    params: Type.Object({
-      ...ProjectParams.properties,
-      id: Type.String({ description: 'Cohort id.', examples: ['7'] }),
-    }),
-    responses: { 405: null },
+    params: CohortParams,
+    responses: { 405: ProblemBody },
   }),
   persons: route({
     method: 'GET',

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
+import { ProblemBody } from '../problem.ts'
 import { inProject, route } from '../route.ts'
 import {
   descriptionCharactersMax,
@@ -209,13 +210,10 @@ export const dashboardRoutes = {
     tag,
     operationId: 'deleteDashboard',
     summary: 'Not allowed: dashboards are deleted by PATCH with `deleted: true`',
-    description: 'Always returns 405 without a body. Dashboards are soft-deleted, so that they can be restored.',
+    description: 'Always returns 405. Dashboards are soft-deleted, so that they can be restored.',
     access: inProject('dashboard:write'),
-    params: Type.Object({
-      ...ProjectParams.properties,
-      id: Type.String({ description: 'Dashboard id.', examples: ['3'] }),
-    }),
-    responses: { 405: null },
+    params: DashboardParams,
+    responses: { 405: ProblemBody },
   }),
   ofFlag: route({
     method: 'POST',

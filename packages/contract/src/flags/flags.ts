@@ -312,10 +312,7 @@ export const flagRoutes = {
     description:
       'Always returns 405 without a body. Flags are soft-deleted, so that they can be restored and their history is retained.',
     access: inProject('feature_flag:write'),
-    params: Type.Object({
-      ...ProjectParams.properties,
-      id: Type.String({ description: 'Flag id.', examples: ['12'] }),
-    }),
+    params: FlagParams,
     responses: { 405: null },
   }),
   status: route({

@@ -27,7 +27,7 @@ export function serveOperations(
 ): void {
   const about = () => ({ version, uptime_seconds: Math.floor(process.uptime()) })
 
-  for (const path of ['/_livez', '/livez', '/healthz']) {
+  for (const path of ['/_livez', '/livez', '/healthz', '/health']) {
     app.get(path, async () => ({ status: 'ok', ...about() }))
   }
 

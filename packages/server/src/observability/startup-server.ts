@@ -20,7 +20,7 @@ export async function startWaitingServer(host: string, port: number): Promise<Wa
     request.resume()
     const path = request.url?.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
     const { status, headers, body } = problemResponse(starting)
-    if (/^\/(_livez|livez|healthz)$/.test(path)) return respond(request, response, 200, { status: 'ok' })
+    if (/^\/(_livez|livez|healthz|health)$/.test(path)) return respond(request, response, 200, { status: 'ok' })
     const isProbe = /^\/_?readyz$/.test(path)
     const state = { status: 'not ready', evaluation: 'unavailable', writes: 'unavailable', database: 'away' }
     return respond(request, response, status, isProbe ? { ...state, starting: true } : body, headers)

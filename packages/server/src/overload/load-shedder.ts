@@ -89,7 +89,7 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
 /** Health probes are never shed. Definitions for SDKs count as evaluation although they are below `/api/`. */
 export function requestKind(url: string): 'operations' | 'evaluation' | 'management' {
   if (url.startsWith('/flags/') || url.startsWith('/flags?')) return 'evaluation'
-  if (/^\/(_livez|_readyz|livez|readyz|healthz|metrics)\b/.test(url)) return 'operations'
+  if (/^\/(_livez|_readyz|livez|readyz|healthz|health|metrics)\b/.test(url)) return 'operations'
   if (/^\/api\/feature_flag\/local_evaluation|\/feature_flags\/local_evaluation/.test(url)) return 'evaluation'
   return /^\/(flags|decide|ofrep|e|batch|capture|engage|track|i|s|array)\b/.test(url) ? 'evaluation' : 'management'
 }

@@ -1,8 +1,8 @@
 import { routes } from '@halyard/contract'
 import { activityBody, neighborLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
-import { answer, type RouteRequest, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { RouteRequest, ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
+import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
@@ -68,7 +68,11 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     return changeToWire(change)
   })
 
-  serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+  serve(r.remove, async () => {
+    throw new Problem('method_not_allowed', 'Cohorts are deleted by PATCH with `deleted: true`.', {
+      allow: ['GET', 'HEAD', 'PATCH'],
+    })
+  })
 
   serve(r.persons, async ({ project, params, query, url, signal }) => {
     const window = readWindow(query)

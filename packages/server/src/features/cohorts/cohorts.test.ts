@@ -200,8 +200,11 @@ onEachDatabase('cohorts', dialect => {
     })
 
     it('is not possible with DELETE', async () => {
-      const reply = await s.delete(`${cohorts}1/`)
-      expect([reply.status, reply.text, reply.headers.get('allow')]).toEqual([405, '', 'GET, HEAD, PATCH'])
+      for (const id of ['1', 'no-id']) {
+        const reply = await s.delete(`${cohorts}${id}/`)
+        expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, HEAD, PATCH'])
+        expect(reply.body.detail).toBe('Cohorts are deleted by PATCH with `deleted: true`.')
+      }
     })
 
     it('is rejected while flags and cohorts use the cohort, and the error names them', async () => {

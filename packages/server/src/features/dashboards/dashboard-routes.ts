@@ -1,8 +1,8 @@
 import { dashboardTilesMax, routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
-import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import { invalid, missing } from '../../problem.ts'
+import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
@@ -79,7 +79,11 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     })
   })
 
-  serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+  serve(r.remove, async () => {
+    throw new Problem('method_not_allowed', 'Dashboards are deleted by PATCH with `deleted: true`.', {
+      allow: ['GET', 'HEAD', 'PATCH'],
+    })
+  })
 
   const ensure = async (actor: Actor, project: Project, id: string, isEnriched: boolean) => {
     const time = now()

@@ -141,7 +141,12 @@ onEachDatabase('dashboards', dialect => {
     expect((await s.get(`${dashboards}?search=aaa`)).body.count).toBe(1)
     const changed = await s.patch(at, { pinned: true, description: 'd', tiles: [] })
     expect(changed.body).toMatchObject({ name: 'AAA mine', pinned: true, description: 'd', tiles: [] })
-    expect((await s.delete(at)).status).toBe(405)
+    const refused = await s.delete(at)
+    expect([refused.status, refused.body.code, refused.body.detail]).toEqual([
+      405,
+      'method_not_allowed',
+      'Dashboards are deleted by PATCH with `deleted: true`.',
+    ])
     await s.patch(at, { deleted: true })
     expect((await s.get(at)).status).toBe(404)
     expect((await s.patch(at, { name: 'x' })).status).toBe(404)

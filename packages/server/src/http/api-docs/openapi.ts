@@ -152,8 +152,11 @@ function successes(route: Route, { convert }: ComponentSchemas): Json {
       const content = schema && {
         [route.mediaType ?? json]: { schema: convert(titled(schema, route, 'Result')), example: exampleOf(schema) },
       }
+      if (status === '405') {
+        const description = content ? 'Not allowed' : 'Not allowed; no body'
+        return [status, { description, headers: headerRefs('Allow'), ...(content && { content }) }]
+      }
       if (content) return [status, { description: 'Success', headers, content }]
-      if (status === '405') return [status, { description: 'Not allowed; no body', headers: headerRefs('Allow') }]
       return [status, { description: status === '304' ? 'Not modified; no body' : 'Success; no body', headers }]
     }),
   )

@@ -78,14 +78,16 @@ export function createServeRoute(
   guard: StreamGuard,
 ): ServeRoute {
   return (route, handler) => {
-    const areParamsRight = route.params && shapeChecker(route.params)
-    const checkBody = route.body && bodyChecker(route.body)
     const status = Number(Object.keys(route.responses)[0])
+    // A method that is not allowed is so for every id.
+    const isRefusal = status === 405
+    const areParamsRight = !isRefusal && route.params && shapeChecker(route.params)
+    const checkBody = route.body && bodyChecker(route.body)
 
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,
       url: route.path,
-      config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
+      config: { isRefusal, paramPatterns: paramPatterns(route) },
       ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
       async onRequest(request, reply) {
         if (route.isForBrowsers) reply.headers(corsHeaders)

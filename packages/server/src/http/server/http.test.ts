@@ -92,7 +92,7 @@ describe('HTTP', () => {
   it('responds to health probes, under their usual names too', async () => {
     const client = s.as(undefined)
     const about = { version: expect.any(String), uptime_seconds: expect.any(Number) }
-    for (const path of ['/_livez', '/livez', '/healthz']) {
+    for (const path of ['/_livez', '/livez', '/healthz', '/health']) {
       expect((await client.get(path)).body).toEqual({ status: 'ok', ...about })
     }
     const ready = { status: 'ready', evaluation: 'ok', writes: 'ok', database: 'ok', ...about }
