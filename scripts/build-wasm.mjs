@@ -1,5 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import wabt from 'wabt'
+import { ensureInstalled } from './prepare.mjs'
+
+await ensureInstalled('test')
+const { default: wabt } = await import('wabt')
 
 /**
  * Assembles the kernels from their WebAssembly text. The results are TypeScript modules with the binaries in base64: the engine has to

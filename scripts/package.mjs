@@ -45,6 +45,7 @@ function packageFor(os, cpu) {
     filter: path => !path.endsWith('.map') && !basename(path).startsWith('.'),
   })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  writeFileSync(join(folder, 'README.md'), readme)
   const dependencies = Object.fromEntries(
     externalPackages.map(each => [each, lock.packages[`node_modules/${each}`].version]),
   )
@@ -96,6 +97,18 @@ function locate(name, from) {
       return lock.packages[`node_modules/${name}`] ? `node_modules/${name}` : undefined
   }
 }
+
+const readme = `# Halyard ${version}
+
+Self-hosted feature flags and plugins, compatible with PostHog's SDKs and OpenFeature. Node ${engines.node} is the only requirement.
+
+    ./halyard            start the server on http://127.0.0.1:8000 (halyard.cmd on Windows)
+    ./halyard --help     all commands, such as backup, doctor and import-from
+
+Data is stored in \`data/halyard.db\` of the current folder. Set \`DATABASE_URL=postgres://…\` for PostgreSQL, \`HOST\` and \`PORT\` to listen
+elsewhere. The first start prints an owner's sign-in. The server has the documentation at /docs/, with pages about deployment and upgrades.
+\`LICENSE\` and \`dist/THIRD-PARTY-LICENSES.txt\` hold the licenses.
+`
 
 function writeLaunchers(folder) {
   writeFileSync(

@@ -39,18 +39,35 @@ it.each([
   expect(explainFailure(output)).toMatch(sentence)
 })
 
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
+/** These need nothing but Node; `build` is what a deployment calls after its own installation. */
+const withoutPackages = ['sbom', 'build']
+
+it.each(Object.keys(scripts).filter(name => !withoutPackages.includes(name)))(
+  'npm run %s installs what it needs first',
+  async name => {
+    const { status, output } = await start(await closedPort(), ['npm', 'run', name])
+    expect(status).toBe(1)
+    expect(output).toMatch(/^halyard: The npm registry cannot be reached/m)
+    expect(output).not.toMatch(/^\s+at /m)
+  },
+)
+
 /** A checkout without `node_modules` and an empty npm cache, so that only the registry could provide the packages. */
-async function start(port: number): Promise<{ status: number | null; output: string }> {
+async function start(
+  port: number,
+  [program, ...args] = [process.execPath, 'scripts/start.mjs'],
+): Promise<{ status: number | null; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-install-'))
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }))
-  cpSync(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
+  for (const name of ['scripts', 'bench']) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of readdirSync(join(root, 'packages'))) {
     cpSync(join(root, 'packages', name, 'package.json'), join(folder, 'packages', name, 'package.json'))
   }
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
     writeFileSync(join(folder, name), readFileSync(join(root, name)))
   }
-  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+  const child = spawn(program!, args, {
     cwd: folder,
     env: {
       ...process.env,

@@ -1,0 +1,3 @@
+export function navigation(
+  paths: readonly string[],
+): readonly { readonly title: string; readonly pages: readonly string[] }[]
