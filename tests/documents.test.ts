@@ -57,6 +57,15 @@ it('the pages of the documentation are wrapped at 120 columns, except for tables
   expect(long).toEqual([])
 })
 
+it('pages with commands of `halyard` say how to run it', () => {
+  const isCommand = /^(?:.*[|(] *)?halyard /m
+  const silent = documents
+    .filter(name => name.startsWith('docs/') && !name.endsWith('reference/command-line.md'))
+    .filter(name => [...read(name).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].some(([, block]) => isCommand.test(block!)))
+    .filter(name => !read(name).includes('reference/command-line.md#run-it'))
+  expect(silent).toEqual([])
+})
+
 describe.each(documents)('%s', name => {
   const text = withoutCodeBlocks(read(name))
 
