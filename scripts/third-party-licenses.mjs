@@ -8,14 +8,13 @@ const separator = `\n${'-'.repeat(80)}\n\n`
 /** `files`: everything that a bundle contains; files outside of node_modules are our own. Server and web app are built apart and share the text. */
 export function writeLicenses(bundle, files) {
   const listOf = name => join(dist, `.packages-${name}.json`)
-  const folders = new Set(files.flatMap(file => packageFolder(file.replaceAll('\\', '/')) ?? []))
-  writeFileSync(listOf(bundle), JSON.stringify([...folders]))
+  writeFileSync(listOf(bundle), JSON.stringify(packageFolders(files)))
   const lists = ['server', 'web'].map(listOf).filter(path => existsSync(path))
   const bundled = lists.flatMap(path => JSON.parse(readFileSync(path, 'utf8')))
   writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses([...new Set(bundled)]))
 }
 
-function thirdPartyLicenses(folders) {
+export function thirdPartyLicenses(folders) {
   const packages = folders
     .filter(folder => existsSync(folder))
     .map(folder => ({ folder, ...JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) }))
@@ -24,6 +23,11 @@ function thirdPartyLicenses(folders) {
   const opening = `Halyard's bundles contain code of these ${notices.size} packages. Packages that are installed beside them have their own license files.\n`
   return [opening, ...notices.values()].join(separator)
 }
+
+/** The folders of the packages that the files belong to, each once. */
+export const packageFolders = files => [
+  ...new Set(files.flatMap(file => packageFolder(file.replaceAll('\\', '/')) ?? [])),
+]
 
 /** `/a/node_modules/@scope/name/lib/x.js` → `/a/node_modules/@scope/name`. */
 function packageFolder(file) {

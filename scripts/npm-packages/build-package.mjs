@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { root } from '../prepare.mjs'
-import { thirdPartyLicenses } from '../third-party-licenses.mjs'
+import { packageFolders, thirdPartyLicenses } from '../third-party-licenses.mjs'
 import { copyDeclarations } from './copy-declarations.mjs'
 import { flattenContract } from './flatten-contract.mjs'
 
@@ -19,8 +19,8 @@ export async function buildPackage(name, dist) {
   const bundled = await bundle([...entries, ...commands], manifest, folder, 'esm', dist)
   if (isCommonJs) await bundle(entries, manifest, folder, 'cjs', dist)
   for (const file of Object.values(manifest.bin ?? {})) chmodSync(join(dist, '..', file), 0o755)
-  const foreign = bundled.map(path => join(root, path)).filter(path => path.includes('node_modules'))
-  if (foreign.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(foreign))
+  const folders = packageFolders(bundled.map(path => join(root, path)))
+  if (folders.length > 0) writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(folders))
   emitDeclarations(name, dist, manifest, entries, isCommonJs)
 }
 
