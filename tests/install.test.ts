@@ -56,7 +56,7 @@ it.each(Object.keys(scripts).filter(name => !withoutPackages.includes(name)))(
 /** A checkout without `node_modules` and an empty npm cache, so that only the registry could provide the packages. */
 async function start(
   port: number,
-  [program, ...args] = [process.execPath, 'scripts/start.mjs'],
+  [program, ...args]: readonly string[] = [process.execPath, 'scripts/start.mjs'],
 ): Promise<{ status: number | null; output: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-install-'))
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }))
