@@ -251,7 +251,7 @@ export const created = await api.call(routes.flags.create, { params: { project_i
 export const cache = fileCache('x')
 `,
     )
-    const older = ['--module', 'commonjs', '--moduleResolution', 'node10', '--types', '', '--skipLibCheck', 'true']
+    const older = ['--module', 'commonjs', '--moduleResolution', 'node10', '--skipLibCheck', 'true']
     expect(await compileFiles(['subpaths.cts'], older, 'typescript-5')).toBe('')
   })
 

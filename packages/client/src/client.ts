@@ -7,8 +7,9 @@ import { type Evaluation, type EvaluationContext, subjectOf } from './evaluation
 import { Evaluator } from './evaluator.ts'
 import { createEventQueue } from './event-queue.ts'
 import { Exposures, groupsOf } from './exposures.ts'
-import { type ClientOptions, type FetchResponse, type Settings, settingsOf } from './options.ts'
+import type { ClientOptions, FetchResponse } from './options.ts'
 import { ServerEvaluations } from './server-evaluations.ts'
+import { type Settings, settingsOf } from './settings.ts'
 
 /** Follows the definitions of a project and evaluates them in process. No method throws or rejects. */
 export interface HalyardClient {

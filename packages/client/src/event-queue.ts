@@ -1,4 +1,4 @@
-import type { Settings } from './options.ts'
+import type { Settings } from './settings.ts'
 import { backoff, startTimer } from './timers.ts'
 
 /** An event as `/batch/` takes it. */

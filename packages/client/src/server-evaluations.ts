@@ -1,7 +1,7 @@
 import type { Outcome, ReasonCode, Subject } from '@halyard/engine'
 import { isRecord } from './definitions/definitions.ts'
-import { noResponse, type Settings } from './options.ts'
 import { networkCodeOf, RequestFailed, requestFailed } from './request-failed.ts'
+import { noResponse, type Settings } from './settings.ts'
 import { backoff, sleep, startTimer } from './timers.ts'
 
 /** Outcomes, of all persons together. */

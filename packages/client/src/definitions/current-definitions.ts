@@ -1,4 +1,4 @@
-import type { Settings } from '../options.ts'
+import type { Settings } from '../settings.ts'
 import { startTimer } from '../timers.ts'
 import { changedKeys, type FlagState } from './flag-state.ts'
 

@@ -1,5 +1,6 @@
-import type { FetchResponse, Settings } from '../options.ts'
+import type { FetchResponse } from '../options.ts'
 import { RequestFailed, requestFailed } from '../request-failed.ts'
+import type { Settings } from '../settings.ts'
 import { backoff, sleep, startTimer } from '../timers.ts'
 import { type DefinitionsDocument, InvalidDefinitions, isRecord, readDocument } from './definitions.ts'
 import type { DefinitionsChange } from './flag-state.ts'
