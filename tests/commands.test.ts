@@ -257,7 +257,9 @@ describe('commands beside a running server', () => {
       halyard('import-from', 'launchdarkly', '--project', String(project), ...args)
     const dry = await importFrom('--file', file, '--dry-run')
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('1 exact, 0 approximate, 1 refused')])
-    expect(dry.stdout).toContain('The operator "near" is not known. (flags.odd.rules[0].clauses[0].op)')
+    expect(dry.stdout).toContain(
+      'The operator "near" is not known; express the clause with another one. (flags.odd.rules[0].clauses[0].op)',
+    )
     expect((await halyard('flags', 'list', '--project', String(project), '--json')).stdout).toBe('[]\n')
 
     const requests: (string | undefined)[] = []
@@ -366,6 +368,95 @@ describe('commands beside a running server', () => {
       flags: [{ key: 'half', pairs, equal: pairs }],
     })
     expect(equal).toBeGreaterThanOrEqual(2000)
+    expect(proved.stderr.match(/of 2000 comparisons/g)!.length).toBeLessThanOrEqual(10)
+  })
+
+  it('proves flags about groups as it imports them, and names those that it could not compare', async () => {
+    const created = JSON.parse((await halyard('projects', 'create', 'Proved groups', '--json')).stdout)
+    const file = join(newFolder(), 'posthog.json')
+    const inOrg = [{ key: 'plan', type: 'group', group_type_index: 0, value: 'pro', operator: 'exact' }]
+    const filters = { aggregation_group_type_index: 0, groups: [{ properties: inOrg, rollout_percentage: 50 }] }
+    const continuous = { id: 2, key: 'continuous', ensure_experience_continuity: true, filters: { groups: [{}] } }
+    const flags = [{ id: 1, key: 'of-org', filters }, continuous, { id: 3, key: 'old', archived: true, filters }]
+    writeFileSync(file, JSON.stringify({ flags, group_type_mapping: { 0: 'org' } }))
+    const args = ['--project', String(created.id), '--file', file, '--prove', '--pairs', '2000']
+    const sdk = ['--sdk-from', join(import.meta.dirname, '..')]
+    const proved = await halyard('import-from', 'posthog', ...args, ...sdk)
+    expect([proved.code, proved.stdout]).toEqual([0, expect.stringContaining('0 differ for exact flags')])
+    expect(proved.stdout).toContain('not compared  flag continuous\n  The SDK has no value: it queries its server')
+    expect(proved.stdout).toContain('1 archived left out; --include-archived imports them.')
+    expect(proved.stdout).toContain('Group types created: org.')
+    const key = ['--key', shown('HALYARD_KEY')]
+    const path = `/api/projects/${created.id}/import_certificates/`
+    const headers = { authorization: `Bearer ${key[1]}` }
+    const { results } = (await (await fetch(`${server.url}${path}`, { headers })).json()) as {
+      results: { id: number }[]
+    }
+    const stored = (await (await fetch(`${server.url}${path}${results[0]!.id}/`, { headers })).json()) as {
+      certificate: { flags: { key: string; pairs: number }[] }
+    }
+    expect(stored).toMatchObject({
+      certificate: {
+        exact: 2,
+        flags: expect.arrayContaining([
+          expect.objectContaining({ key: 'of-org', status: 'exact', pairs: expect.any(Number) }),
+          expect.objectContaining({ key: 'continuous', pairs: 0, not_compared: expect.any(String) }),
+        ]),
+      },
+    })
+    expect(stored.certificate.flags.find(flag => flag.key === 'of-org')!.pairs).toBeGreaterThan(500)
+  })
+
+  it('reads every page of flags and segments at an address', async () => {
+    const project = JSON.parse((await halyard('projects', 'create', 'Paged', '--json')).stdout).id
+    const state = (more: object) => ({ on: true, salt: 's', offVariation: 1, fallthrough: { variation: 1 }, ...more })
+    const rules = [{ clauses: [{ op: 'segmentMatch', values: ['second'] }], variation: 0 }]
+    const item = (key: string, more: object = {}) => ({
+      key,
+      variations: [{ value: true }, { value: false }],
+      environments: { production: state(more) },
+    })
+    const page = (items: object[], next?: string) => ({
+      items,
+      totalCount: 2,
+      _links: next === undefined ? {} : { next: { href: next } },
+    })
+    const pages: Record<string, object> = {
+      '/api/v2/flags/shop?summary=0': page([item('one')], '/api/v2/flags/shop?summary=0&offset=1'),
+      '/api/v2/flags/shop?summary=0&offset=1': page([item('two', { rules })]),
+      '/api/v2/segments/shop/production?limit=50': page(
+        [{ key: 'first' }],
+        '/api/v2/segments/shop/production?offset=1',
+      ),
+      '/api/v2/segments/shop/production?offset=1': page([{ key: 'second', included: ['ann'] }]),
+    }
+    const stub = createHttpServer((request, response) => response.end(JSON.stringify(pages[request.url!] ?? {})))
+    await new Promise<void>(resolve => stub.listen(0, '127.0.0.1', resolve))
+    const origin = `http://127.0.0.1:${(stub.address() as AddressInfo).port}`
+    const args = [
+      'import-from',
+      'launchdarkly',
+      '--project',
+      String(project),
+      '--url',
+      `${origin}/api/v2/flags/shop?summary=0`,
+    ]
+    const settings = { ...environment, HALYARD_URL: server.url, HALYARD_TRUSTED_ORIGINS: origin }
+    const imported = await run(args, settings)
+    expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining('4 exact, 0 approximate, 0 refused')])
+    const evaluated = await halyard('flags', 'eval', 'two', '--project', String(project), '--distinct-id', 'ann')
+    expect(evaluated.stdout).toBe('true\n')
+    pages['/api/v2/flags/shop?summary=0'] = page([item('one')], 'http://elsewhere.invalid/flags')
+    const elsewhere = await run(args, settings)
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('elsewhere.invalid, which is not')])
+    const file = join(newFolder(), 'page.json')
+    writeFileSync(file, JSON.stringify(page([item('one')])))
+    const partial = await halyard('import-from', 'launchdarkly', '--project', String(project), '--file', file)
+    expect([partial.code, partial.stderr]).toEqual([
+      1,
+      expect.stringContaining('1 of 2 flags; read every page with --url'),
+    ])
+    stub.close()
   })
 
   it('lists and creates projects, with a key', async () => {

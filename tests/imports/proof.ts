@@ -1,4 +1,5 @@
 import type { ImportOptions, ImportSource } from '@halyard/importers'
+import { emptyTarget } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 import { compareDocument, newTally, type Tally } from '../../packages/server/src/cli/prove/prove-import.ts'
 import { Random } from '../../packages/server/src/cli/prove/random.ts'
 import type { VendorSdk } from '../../packages/server/src/cli/prove/vendor-sdks.ts'
@@ -15,7 +16,10 @@ export async function proveRandom(source: ImportSource, sdk: VendorSdk, seed: nu
   while (tally.pairs < pairs) {
     const document = randomDocument(source, random)
     const limits = { pairsMax: pairs - tally.pairs, contextsMax: contextsPerDocument }
-    await compareDocument({ source, document, options: proofOptions, sdk, random, ...limits }, tally)
+    await compareDocument(
+      { source, document, options: proofOptions, project: emptyTarget, sdk, random, ...limits },
+      tally,
+    )
   }
   return tally
 }

@@ -1,20 +1,20 @@
 import type { ImportSource } from '@halyard/importers'
 import type { Random } from '../../packages/server/src/cli/prove/random.ts'
+import { launchdarkly } from './random-launchdarkly.ts'
+import {
+  dates,
+  type Json,
+  keys,
+  numbers,
+  patterns,
+  properties,
+  ranges,
+  texts,
+  versions,
+  weights,
+} from './random-values.ts'
 
 /** Documents of each service with all that the converters claim to convert. */
-
-type Json = Record<string, unknown>
-
-const texts = ['pro', 'Pro', 'free', 'a', 'abc', 'ab', 'true', 'null', '5', '1.5', 'München', 'x y', 'team-β', '10']
-const numbers = [0, 1, 5, 10, -3, 1.5, 18, 100]
-const versions = ['1.2.3', '1.2.3-beta.1', '1.10.0', '2.0.0', '1.2.3-alpha', '1.0.0', '2.0.0-rc.1']
-const ranges = ['10.0.0.0/8', '192.168.1.0/24', '1.2.3.4', '2001:db8::/32', '::1']
-const patterns = ['^a', 'b+c?$', '[0-9]+', 'pro|team', '^.{2,3}$', '\\s', '\\w-', '^$']
-const dates = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00.000Z', '2026-06-01T12:00:00.000Z']
-const properties = ['plan', 'age', 'version', 'ip', 'city', 'tags']
-
-const flagsPerDocument = 12
-const keys = Array.from({ length: flagsPerDocument }, (_, index) => `flag-${index}`)
 
 const documents: Readonly<Partial<Record<ImportSource, (random: Random) => unknown>>> = {
   launchdarkly,
@@ -28,89 +28,6 @@ const documents: Readonly<Partial<Record<ImportSource, (random: Random) => unkno
 }
 
 export const randomDocument = (source: ImportSource, random: Random): unknown => documents[source]!(random)
-
-function weights(random: Random, count: number, total: number): number[] {
-  const cuts = random.list(count - 1, () => random.below(total + 1)).sort((left, right) => left - right)
-  return [...cuts, total].map((cut, index) => cut - (cuts[index - 1] ?? 0))
-}
-
-// LaunchDarkly
-
-function launchdarkly(random: Random): unknown {
-  const clause = (): Json => {
-    const shared = { attribute: random.pick([...properties, 'key']), negate: random.chance(0.2) }
-    const op = random.pick([
-      ...['in', 'startsWith', 'endsWith', 'contains', 'matches', 'segmentMatch'],
-      ...['lessThan', 'lessThanOrEqual', 'greaterThan', 'greaterThanOrEqual'],
-      ...['before', 'after', 'semVerEqual', 'semVerLessThan', 'semVerGreaterThan', 'near'],
-    ])
-    if (op === 'in') return { ...shared, op, values: random.some<unknown>([...texts, ...numbers, true], 3) }
-    if (op === 'segmentMatch') return { op, values: random.some(['beta', 'staff'], 2), negate: shared.negate }
-    if (op === 'matches') return { ...shared, op, values: random.some(patterns, 2) }
-    if (op.startsWith('less') || op.startsWith('greater')) return { ...shared, op, values: random.some(numbers, 2) }
-    if (op === 'before' || op === 'after') return { ...shared, op, values: random.some(dates, 2) }
-    if (op.startsWith('semVer')) return { ...shared, op, values: [random.pick(versions)] }
-    return { ...shared, op, values: random.some(texts, 2) }
-  }
-  const clauses = (): Json[] => random.list(1 + random.below(2), clause)
-  const served = (variations: number): Json => {
-    if (random.chance(0.5)) return { variation: random.below(variations) }
-    const shares = weights(random, variations, 100_000).map((weight, variation) => ({ variation, weight }))
-    return {
-      rollout: {
-        variations: random.chance(0.5) ? shares : shares.reverse(),
-        ...(random.chance(0.3) && { bucketBy: random.pick(['plan', 'city', 'key']) }),
-        ...(random.chance(0.3) && { seed: random.below(100) }),
-      },
-    }
-  }
-  const kinds: unknown[][] = [
-    [true, false],
-    [false, true],
-    ['a', 'b', 'c'],
-    [1, 2.5, 30],
-    [{ a: 1 }, { a: 2 }, 'text'],
-  ]
-  const flags = keys.map((key, index): [string, Json] => {
-    const variations = random.pick(kinds)
-    const prerequisite = random.pick(keys)
-    return [
-      key,
-      {
-        key,
-        version: 1,
-        on: random.chance(0.85),
-        salt: `salt-${random.below(1000)}`,
-        variations,
-        offVariation: random.below(variations.length),
-        targets: random.chance(0.3) ? [{ variation: random.below(variations.length), values: ['alice', 'Bob'] }] : [],
-        rules: random.list(random.below(3), number => ({
-          id: `rule-${number}`,
-          clauses: clauses(),
-          ...served(variations.length),
-        })),
-        fallthrough: served(variations.length),
-        prerequisites:
-          index > 0 && random.chance(0.2)
-            ? [{ key: prerequisite === key ? keys[0] : prerequisite, variation: random.below(2) }]
-            : [],
-      },
-    ]
-  })
-  const segment = (key: string): Json => ({
-    key,
-    version: 1,
-    salt: 'salt',
-    included: random.chance(0.5) ? ['alice'] : [],
-    excluded: random.chance(0.5) ? ['bob'] : [],
-    rules: random.list(random.below(3), number => ({
-      id: `rule-${number}`,
-      clauses: clauses().filter(({ op }) => op !== 'segmentMatch' && op !== 'near'),
-    })),
-  })
-  const segments = { beta: segment('beta'), staff: segment('staff') }
-  return { flags: Object.fromEntries(flags), segments }
-}
 
 // Unleash
 

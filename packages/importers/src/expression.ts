@@ -11,6 +11,10 @@ export type Expression =
 export interface Rollout {
   readonly percentage: number
   readonly bucketing: Bucketing
+  /** The group type whose members are counted; people by default. */
+  readonly groupType?: string | undefined
+  /** Everyone outside of the percentage. */
+  readonly isOpposite?: boolean
 }
 
 export const all = (of: readonly Expression[]): Expression => ({ kind: 'all', of })
@@ -44,8 +48,9 @@ function expand(expression: Expression, isNegated: boolean, verdict: Verdict, pa
     case 'filter':
       return [{ properties: [isNegated ? inverted(expression.filter) : expression.filter], rollout: null }]
     case 'rollout':
-      if (isNegated) return verdict.refuse('The opposite of a percentage has no equivalent.', path)
-      return [{ properties: [], rollout: expression.rollout }]
+      return [
+        { properties: [], rollout: isNegated ? oppositeOf(expression.rollout, verdict, path) : expression.rollout },
+      ]
     case 'not':
       return expand(expression.of, !isNegated, verdict, path)
     default: {
@@ -58,8 +63,14 @@ function expand(expression: Expression, isNegated: boolean, verdict: Verdict, pa
   }
 }
 
+/** Positions from the threshold on, where the threshold itself is not included in the percentage. */
+function oppositeOf(rollout: Rollout, verdict: Verdict, path: string): Rollout {
+  if (rollout.bucketing.algorithm === 'launchdarkly') return { ...rollout, isOpposite: rollout.isOpposite !== true }
+  return verdict.refuse('A rule for everyone outside of a percentage cannot be written; turn the rule around.', path)
+}
+
 const tooMany = (verdict: Verdict, path: string): never =>
-  verdict.refuse(`The rule has more than ${alternativesMax} alternatives.`, path)
+  verdict.refuse(`The rule has more than ${alternativesMax} alternatives; split it into several rules.`, path)
 
 function product(parts: readonly Conjunction[][], verdict: Verdict, path: string): Conjunction[] {
   let found: Conjunction[] = [{ properties: [], rollout: null }]
@@ -76,7 +87,8 @@ function product(parts: readonly Conjunction[][], verdict: Verdict, path: string
 }
 
 function oneRollout(left: Rollout | null, right: Rollout | null, verdict: Verdict, path: string): Rollout | null {
-  if (left !== null && right !== null) return verdict.refuse('Two percentages in one rule have no equivalent.', path)
+  if (left !== null && right !== null)
+    return verdict.refuse('A rule can have one percentage; keep one of the two.', path)
   return left ?? right
 }
 

@@ -24,8 +24,8 @@ export interface ImportOptions {
   readonly clientLanguage?: 'node' | 'utf-8' | undefined
   /** flagd changed `fractional` between versions, as `0.11.4`. */
   readonly flagdVersion?: string | undefined
-  /** The group types of the project by name, for services with several kinds of contexts. */
-  readonly groupTypes?: Readonly<Record<string, number>> | undefined
+  /** The names of the group types that the project has. */
+  readonly groupTypes?: readonly string[] | undefined
   /** Archived flags are left out otherwise. */
   readonly includeArchived?: boolean | undefined
 }
@@ -37,6 +37,8 @@ export interface ImportedProject {
   /** Only those that were not refused. */
   readonly flags: readonly ImportedFlag[]
   readonly cohorts: readonly ImportedCohort[]
+  /** How many archived flags were left out. */
+  readonly archived?: number
   /** One for each flag and segment of the document, refused ones included, in the order of the document. */
   readonly items: readonly ImportItem[]
 }
@@ -48,7 +50,7 @@ export interface ImportedFlag {
   /** The description of the flag. */
   readonly name: string
   readonly active: boolean
-  /** As `filters` of the API, with `reference(sourceId)` where the id of a cohort or flag belongs. */
+  /** As `filters` of the API, with `reference(…)` for the id of a cohort or flag and for the index of a group type. */
   readonly filters: FlagFilters
   readonly tags: readonly string[]
   readonly archived: boolean
@@ -75,12 +77,12 @@ export interface ImportItem {
   readonly sourceId: string
   /** `exact`: the same value for every context. `approximate`: imported, with the differences that `reasons` names. */
   readonly status: 'exact' | 'approximate' | 'refused'
-  /** Empty only when exact. */
+  /** Why it is not exact, and notes that concern no value. */
   readonly reasons: readonly ImportReason[]
 }
 
 export interface ImportReason {
-  /** One sentence. */
+  /** What it is, and what to do about it. */
   readonly message: string
   /** The place in the document, as `flags.checkout.rules[0].clauses[1].op`. */
   readonly path: string
@@ -92,7 +94,7 @@ export interface FlagFilters {
   /** By variant key, or `true`: JSON as text. */
   readonly payloads?: Readonly<Record<string, string>>
   readonly bucketing?: Bucketing
-  readonly aggregation_group_type_index?: number | null
+  readonly aggregation_group_type_index?: number | string | null
   readonly [key: string]: unknown
 }
 
@@ -152,7 +154,10 @@ export interface CohortGroup {
 
 const referencePrefix = 'source:'
 
-/** Stands for the id of a flag or cohort that has none yet. No id starts like this, so one left behind is an error. */
+/**
+ * Stands for the id of a flag or cohort that has none yet, or for the index of a group type by its name. No id starts like this, so one left
+ * behind is an error.
+ */
 export const reference = (sourceId: string): string => `${referencePrefix}${sourceId}`
 
 /** The source id of a reference; undefined for an id. */

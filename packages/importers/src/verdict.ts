@@ -4,6 +4,8 @@ import type { ImportItem, ImportReason } from './model.ts'
 export interface Verdict {
   /** The item is imported and behaves differently. */
   differs(message: string, path: string): void
+  /** The value is the same for everyone, and there is something to know about it. */
+  note(message: string, path: string): void
   /** The item cannot be imported; ends its conversion. */
   refuse(message: string, path: string): never
 }
@@ -30,9 +32,15 @@ export function judge<T>(
   convert: (verdict: Verdict) => T,
 ): Judged<T> {
   const reasons: ImportReason[] = []
+  let isExact = true
+  const note = (message: string, path: string): void => {
+    if (!reasons.some(reason => reason.message === message)) reasons.push({ message, path })
+  }
   const verdict: Verdict = {
+    note,
     differs(message, path) {
-      if (!reasons.some(reason => reason.message === message)) reasons.push({ message, path })
+      isExact = false
+      note(message, path)
     },
     refuse(message, path) {
       throw new Refusal({ message, path })
@@ -41,7 +49,7 @@ export function judge<T>(
   const item = (status: ImportItem['status']): ImportItem => ({ kind, sourceKey, sourceId, status, reasons })
   try {
     const result = convert(verdict)
-    return { item: item(reasons.length === 0 ? 'exact' : 'approximate'), result }
+    return { item: item(isExact ? 'exact' : 'approximate'), result }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     reasons.push(error.reason)

@@ -30,6 +30,9 @@ const CertificateFlag = Type.Object(
     }),
     pairs: count('Comparisons of this flag.'),
     equal: count('Comparisons with the same value.'),
+    not_compared: Type.Optional(
+      text(1000, 'Why the flag was not compared, when it was not.', 'It is archived, and off here.'),
+    ),
   },
   { title: 'CertificateFlag', description: 'How often both sides agreed on one flag.' },
 )
@@ -42,6 +45,11 @@ const CertificateDifference = Type.Object(
       {
         id: text(1000, 'Distinct id of the generated person.', 'user-4711'),
         attributes: FreeObjectInput(64 * kibibyte, 'Properties of the person.', { plan: 'pro' }),
+        groups: Type.Optional(
+          FreeObjectInput(64 * kibibyte, 'Key and properties of the group of each type.', {
+            organization: { key: 'acme', attributes: { plan: 'free' } },
+          }),
+        ),
       },
       { description: 'Who gets different values.' },
     ),
@@ -139,7 +147,7 @@ export const importCertificateRoutes = {
     operationId: 'storeImportCertificate',
     summary: 'Store the certificate of an import',
     description:
-      '`halyard import-from … --prove` makes the certificate and stores it here. A project has at most 50; the oldest is deleted.',
+      '`halyard import-from … --prove` makes the certificate and stores it here. With `import`, its flags must have the results of that import. A project has at most 50; the oldest is deleted.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({

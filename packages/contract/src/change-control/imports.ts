@@ -67,6 +67,11 @@ const ImportTarget = Type.Object(
     name: Nullable(
       Type.String({ description: 'Environment in the set, when the import is into one.', examples: ['production'] }),
     ),
+    new_group_types: Type.Array(Type.String(), {
+      description: 'Names of the group types that the import creates.',
+      examples: [['organization']],
+    }),
+    archived: count('Archived flags of the file, which are left out unless `include_archived` is true.'),
     exact: count('Items that have the same value for everyone.'),
     approximate: count('Items with differences that their reasons name.'),
     refused: count('Items that cannot be imported.'),
@@ -96,7 +101,10 @@ export const ImportPlan = Type.Object(
 export type ImportPlan = Static<typeof ImportPlan>
 
 const Reason = Type.Object({
-  message: Type.String({ description: 'A sentence.', examples: ['The operator "near" is not known.'] }),
+  message: Type.String({
+    description: 'What it is, and what to do about it.',
+    examples: ['The operator "near" is not known; express the clause with another one.'],
+  }),
   path: Type.String({ description: 'The place in the file.', examples: ['flags.checkout.rules[0].clauses[0].op'] }),
 })
 
@@ -113,7 +121,7 @@ export const ImportItem = Type.Object(
       enum: [...statuses],
       description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
     }),
-    reasons: Type.Array(Reason, { description: 'Why it is not exact.' }),
+    reasons: Type.Array(Reason, { description: 'Why it is not exact; of an exact item, what to know about it.' }),
     drift: Type.String({
       enum: [...drifts],
       description:

@@ -57,6 +57,8 @@ export const propertyOperators = [
   'version_lte',
   'date_or_now_after',
   'date_or_now_before',
+  'date_after',
+  'date_before',
   'json_one_of',
   'list_contains_any',
   'list_contains_all',
@@ -148,7 +150,16 @@ export const PropertyFilter = Type.Object(
       Nullable(
         Type.Boolean({
           description:
-            'Whether a list matches when any of its items does, for `text_…`, `number_…`, `version_…`, `json_one_of` and `ip_in_cidr`; `false` by default.',
+            'Whether a list matches when any of its items does, for `text_…`, `number_…`, `version_…`, `date_after`, `date_before`, `json_one_of` and `ip_in_cidr`; `false` by default.',
+          examples: [false],
+        }),
+      ),
+    ),
+    partial_versions: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description:
+            'Whether `version_…` also reads versions such as `1.2`, which is 1.2.0, and none with a leading `v`; `false` by default.',
           examples: [false],
         }),
       ),

@@ -124,7 +124,7 @@ export class PredicatePool {
     const { key, operator, value, mode } = property
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
     const { entity, named } = this.#entitiesOf(property, operator, conditionEntity)
-    const how = `${operator}${mode.ignoresCase ? ':i' : ''}${mode.isSameType ? ':t' : ''}${mode.isAnyItem ? ':a' : ''}`
+    const how = `${operator}:${Object.values(mode).map(Number).join('')}`
     const name = `value ${entity} ${named} ${how} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
       const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, mode })

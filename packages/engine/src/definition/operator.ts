@@ -58,6 +58,8 @@ export const strictOperators = [
   'version_lte',
   'date_or_now_after',
   'date_or_now_before',
+  'date_after',
+  'date_before',
   'json_one_of',
   'list_contains_any',
   'list_contains_all',
@@ -164,6 +166,9 @@ export const hasSameType = (operator: Operator): boolean => comparesType.has(ope
 /** Whether `any_item` can be used with the operator: all strict ones that do not read lists themselves. */
 export const hasAnyItem = (operator: Operator): boolean =>
   isStrict(operator) && !/^(list_|date_or_now_|type_is)/.test(operator)
+
+/** Whether `partial_versions` can be used with the operator. */
+export const hasPartialVersions = (operator: Operator): boolean => operator.startsWith('version_')
 
 /** Whether `ignore_case` can be used with the operator. */
 export const hasIgnoreCase = (operator: Operator): boolean => foldsCase.has(operator)

@@ -1,6 +1,6 @@
 import type { Report } from './issue.ts'
 import { isRecord, type JsonRecord, own } from './json.ts'
-import { hasAnyItem, hasIgnoreCase, hasSameType, type Operator, parseOperator } from './operator.ts'
+import { hasAnyItem, hasIgnoreCase, hasPartialVersions, hasSameType, type Operator, parseOperator } from './operator.ts'
 
 /** One filter of a condition or of a cohort. */
 export type ParsedProperty = ValueProperty | CohortProperty | FlagProperty
@@ -13,6 +13,8 @@ export interface StrictMode {
   readonly isSameType: boolean
   /** A list matches when any of its items does. */
   readonly isAnyItem: boolean
+  /** A version may lack its last numbers, and starts with none but a number. */
+  readonly takesPartialVersions: boolean
 }
 
 export interface ValueProperty {
@@ -130,6 +132,7 @@ function parseMode(value: JsonRecord, operator: Operator | undefined, path: stri
     ignoresCase: switchOf('ignore_case', hasIgnoreCase),
     isSameType: switchOf('same_type', hasSameType),
     isAnyItem: switchOf('any_item', hasAnyItem),
+    takesPartialVersions: switchOf('partial_versions', hasPartialVersions),
   }
 }
 

@@ -30,7 +30,8 @@ export function splitVariantOf(run: Run, plan: Plan, entity: number, split: Plan
 
 function rangeAt({ bucketing }: PlannedSplit, hash: number, ranges: NonNullable<PlannedSplit['ranges']>): number {
   const position = bucketing.algorithm.position(hash)
-  return ranges.findIndex(([from, to]) => position >= from && position < to)
+  // A position can be 1, which no range would include otherwise.
+  return ranges.findIndex(([from, to]) => position >= from && (position < to || to === 1))
 }
 
 /** Undefined when the subject lacks the identifier and the algorithm excludes it then. */
@@ -48,8 +49,15 @@ export function hashOf(
   return algorithm[kind]({ seed, identifier: identifierPrefix + identifier, encoding })
 }
 
-export function hashIdentifierOf(run: Run, plan: Plan, entity: number, { by }: PlannedBucketing): string | undefined {
-  return by === null ? identifierOf(run, plan, entity) : textOf(run.property(entity, by))
+export function hashIdentifierOf(
+  run: Run,
+  plan: Plan,
+  entity: number,
+  { by, algorithm }: PlannedBucketing,
+): string | undefined {
+  if (by === null) return identifierOf(run, plan, entity)
+  const value = run.property(entity, by)
+  return algorithm.identifies(value) ? textOf(value) : undefined
 }
 
 /** A property can be megabytes long and a project can hash it for every flag, so longer values do not identify. */

@@ -1,96 +1,99 @@
-import { isRecord, listOf, textOr } from '../document.ts'
+import { isRecord, type JsonRecord, listOf, textOr } from '../document.ts'
+import { always, any, type Expression, filter, never, not } from '../expression.ts'
 import { javascriptPattern } from '../javascript-pattern.ts'
-import { inCohort, type Property } from '../model.ts'
+import { type Property, reference } from '../model.ts'
 import type { Verdict } from '../verdict.ts'
+import { partialVersion } from './partial-version.ts'
 
 /** What clauses need to know about the rest of the document. */
 export interface ClauseContext {
   readonly verdict: Verdict
-  /** The source id of a cohort that has the members of any of these segments; undefined when one cannot be used. */
-  readonly cohortOf: (segments: readonly string[]) => string | undefined
-  /** The group type of a context kind; undefined when the project has none. */
-  readonly groupType: (kind: string) => number | undefined
-  /** Within a cohort, another cohort is excluded by `negation`. */
-  readonly within: 'flag' | 'cohort'
+  /** The members of any of these segments. */
+  readonly inSegments: (keys: readonly string[], path: string) => Expression
 }
 
-/** All filters must hold, as all clauses of a rule must. */
-export function convertClauses(clauses: unknown, path: string, context: ClauseContext): Property[] {
-  return listOf(clauses).flatMap((clause, index) => convertClause(clause, `${path}[${index}]`, context))
-}
+/** All must hold. */
+export const convertClauses = (clauses: unknown, path: string, context: ClauseContext): Expression[] =>
+  listOf(clauses).flatMap((clause, index) => convertClause(clause, `${path}[${index}]`, context))
 
-function convertClause(value: unknown, path: string, context: ClauseContext): Property[] {
+function convertClause(value: unknown, path: string, context: ClauseContext): readonly Expression[] {
   const { verdict } = context
   if (!isRecord(value)) return verdict.refuse('A clause must be an object.', path)
-  const { op, negate } = value
   const values = listOf(value.values)
-  if (values.length === 0) return verdict.refuse('The clause has no values.', `${path}.values`)
-  if (op === 'segmentMatch') return convertSegmentMatch(values, negate === true, path, context)
-  const target = subjectOf(value, path, context)
-  const { any_item, ...test } = testOf(op, values, path, verdict)
-  // A key is never a list.
-  const isKey = target.key === 'distinct_id' || target.key === '$group_key'
-  const property = { ...target, ...test, ...(any_item === true && !isKey && { any_item }) }
-  // Without the attribute, or with null, a clause never matches, negated or not.
-  const isPresent = { ...target, operator: 'type_is', value: ['string', 'number', 'boolean', 'list', 'object'] }
-  if (negate === true) return [isPresent, { ...property, inverted: true }]
-  return values.includes(null) ? [isPresent, property] : [property]
-}
-
-function convertSegmentMatch(
-  values: readonly unknown[],
-  isNegated: boolean,
-  path: string,
-  { cohortOf, verdict, within }: ClauseContext,
-): Property[] {
-  const segments = values.map(String)
-  const groups = isNegated ? segments.map(segment => [segment]) : [segments]
-  return groups.map(group => {
-    const cohort = cohortOf(group)
-    if (cohort === undefined) {
-      return verdict.refuse(
-        `The segment ${group.join(', ')} is not in the file or was refused, or its rules form a cycle.`,
-        `${path}.values`,
-      )
-    }
-    if (within === 'flag') return inCohort(cohort, isNegated ? 'not_in' : 'in')
-    return { ...inCohort(cohort), ...(isNegated && { negation: true }) }
-  })
-}
-
-const userKinds: ReadonlySet<unknown> = new Set([undefined, null, '', 'user'])
-
-/** Whose attribute it is, and how Halyard names it. */
-function subjectOf(
-  clause: Readonly<Record<string, unknown>>,
-  path: string,
-  { groupType, verdict }: ClauseContext,
-): Pick<Property, 'key' | 'type'> & { readonly group_type_index?: number } {
-  const { contextKind } = clause
-  const isUser = userKinds.has(contextKind)
-  const attribute = attributeName(clause.attribute, `${path}.attribute`, verdict)
-  if (attribute === 'kind') return verdict.refuse('Conditions on the kind of a context have no equivalent.', path)
+  const isNegated = value.negate === true
+  const alone = (test: Expression): readonly Expression[] => [isNegated ? not(test) : test]
+  if (value.op === 'segmentMatch') {
+    if (values.length === 0) return alone(never)
+    if (!isNegated) return [context.inSegments(values.map(String), `${path}.values`)]
+    return values.map(key => not(context.inSegments([String(key)], `${path}.values`)))
+  }
+  const attribute = attributeName(value.attribute, value.contextKind, `${path}.attribute`, verdict)
+  if (attribute === 'kind') return alone(kindTest(value, values, path, context))
+  const target = targetOf(attribute, value.contextKind)
   if (attribute === 'anonymous') {
-    verdict.differs('A context without `anonymous` has the value false in LaunchDarkly; send it as a property.', path)
+    const [test] = alone(anonymousTest(value.op, values, target))
+    return target.group_type_index === undefined ? [test!] : [hasGroup(target.group_type_index), test!]
   }
-  if (isUser) return { key: attribute === 'key' ? 'distinct_id' : attribute, type: 'person' }
-  const index = groupType(String(contextKind))
-  if (index === undefined) {
-    return verdict.refuse(
-      `The context kind "${String(contextKind)}" needs a group type of the same name in the project.`,
-      `${path}.contextKind`,
-    )
-  }
-  return { key: attribute === 'key' ? '$group_key' : attribute, type: 'group', group_type_index: index }
+  const test = testOf(value.op, values, target, path, verdict)
+  // Without the attribute, or with null, a clause never matches, negated or not.
+  if (isNegated) return [presentIn(target), not(test)]
+  return values.includes(null) ? [presentIn(target), test] : [test]
 }
 
-/** A name, or a reference such as `/address/city`. */
-export function attributeName(value: unknown, path: string, verdict: Verdict): string {
+export const isUserKind = (kind: unknown): boolean =>
+  kind === undefined || kind === null || kind === '' || kind === 'user'
+
+/** The property of a person or group that a filter is about. */
+export type Target = Pick<Property, 'key' | 'type'> & { readonly group_type_index?: string }
+
+export function targetOf(attribute: string, kind: unknown): Target {
+  if (isUserKind(kind)) return { key: attribute === 'key' ? 'distinct_id' : attribute, type: 'person' }
+  const key = attribute === 'key' ? '$group_key' : attribute
+  return { key, type: 'group', group_type_index: groupTypeOf(kind)! }
+}
+
+const presentIn = (target: Target): Expression =>
+  filter({ ...target, operator: 'type_is', value: ['string', 'number', 'boolean', 'list', 'object'] })
+
+/** The group type with the name of a context kind; undefined for users. */
+export const groupTypeOf = (kind: unknown): string | undefined =>
+  isUserKind(kind) ? undefined : reference(String(kind))
+
+/** Whether there is a context of this kind. */
+export const hasGroup = (index: string): Expression =>
+  presentIn({ key: '$group_key', type: 'group', group_type_index: index })
+
+/** The kinds of the context: there is always a user here. */
+function kindTest({ op }: JsonRecord, values: readonly unknown[], path: string, context: ClauseContext): Expression {
+  if (op !== 'in') {
+    return context.verdict.refuse('A condition on `kind` can only be "in"; write the kinds as a list.', `${path}.op`)
+  }
+  return any(
+    values.flatMap(kind => {
+      if (typeof kind !== 'string' || kind === '') return []
+      return kind === 'user' ? always : hasGroup(reference(kind))
+    }),
+  )
+}
+
+/** A context without it is not anonymous. */
+function anonymousTest(op: unknown, values: readonly unknown[], target: Target): Expression {
+  const isAnonymous = filter({ ...target, operator: 'json_one_of', value: [true] })
+  if (op !== 'in') return never
+  return any([...(values.includes(true) ? [isAnonymous] : []), ...(values.includes(false) ? [not(isAnonymous)] : [])])
+}
+
+/** A reference such as `/address` where the kind is named; otherwise the name as it is. */
+export function attributeName(value: unknown, kind: unknown, path: string, verdict: Verdict): string {
   const name = textOr(value, '')
-  if (name === '') return verdict.refuse('The attribute has no name.', path)
-  if (!name.startsWith('/')) return name
+  if (name === '') return verdict.refuse('The attribute has no name; add it to the file.', path)
+  const isLiteral = kind === undefined || kind === null || kind === ''
+  if (isLiteral || !name.startsWith('/')) return name
   const parts = name.slice(1).split('/')
-  if (parts.length > 1) return verdict.refuse(`Properties are not nested, so "${name}" has no equivalent.`, path)
+  if (parts.length > 1) {
+    return verdict.refuse(`Properties are not nested: send "${name}" as a property of its own and compare that.`, path)
+  }
+  if (!/^([^~]|~[01])+$/.test(parts[0]!)) return verdict.refuse('The attribute reference is not valid.', path)
   return parts[0]!.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
@@ -107,66 +110,92 @@ const orderOperators: Readonly<Record<string, readonly [operator: string, extrem
   greaterThanOrEqual: ['number_gte', 'min'],
 }
 
+const dateOperators: Readonly<Record<string, readonly [operator: string, extreme: 'max' | 'min']>> = {
+  before: ['date_before', 'max'],
+  after: ['date_after', 'min'],
+}
+
 const versionOperators: Readonly<Record<string, string>> = {
   semVerEqual: 'version_eq',
   semVerLessThan: 'version_lt',
   semVerGreaterThan: 'version_gt',
 }
 
-interface ClauseTest {
-  readonly operator: string
-  readonly value: unknown
-  readonly same_type?: boolean
-  readonly any_item?: boolean
-}
-
-/** No type is converted, and one item of a list suffices. */
-const typed = { same_type: true, any_item: true } as const
-
-/** A clause matches when any of its values does. */
-function testOf(op: unknown, values: readonly unknown[], path: string, verdict: Verdict): ClauseTest {
+/** A clause matches when any of its values does. Values of other types than the operator's never match. */
+function testOf(op: unknown, values: readonly unknown[], target: Target, path: string, verdict: Verdict): Expression {
   const name = String(op)
+  // A key is never a list.
+  const isKey = target.key === 'distinct_id' || target.key === '$group_key'
+  const test = (operator: string, value: unknown, mode: Partial<Property> = {}): Expression =>
+    filter({ ...target, operator, value, ...mode, ...(!isKey && { any_item: true }) })
+  const typed = { same_type: true }
   // Objects and lists are never equal there.
-  if (name === 'in') return { operator: 'json_one_of', value: values.filter(isNoObject), any_item: true }
+  const comparable = values.filter(isNoObject)
+  if (name === 'in') return comparable.length === 0 ? never : test('json_one_of', comparable)
+  const texts = values.filter(isText)
   if (Object.hasOwn(textOperators, name)) {
-    return { operator: textOperators[name]!, value: values.filter(isText), ...typed }
+    return texts.length === 0 ? never : test(textOperators[name]!, texts, typed)
   }
   if (name === 'matches') {
-    return { operator: 'text_matches', value: patternOf(values.filter(isText), path, verdict), ...typed }
+    const pattern = patternOf(texts, path, verdict)
+    return pattern === undefined ? never : test('text_matches', pattern, typed)
   }
   if (Object.hasOwn(orderOperators, name)) {
     const [operator, extreme] = orderOperators[name]!
     const numbers = values.filter(value => typeof value === 'number')
-    if (numbers.length === 0) return verdict.refuse(`${name} needs a number.`, `${path}.values`)
-    return { operator, value: Math[extreme](...numbers), ...typed }
+    return numbers.length === 0 ? never : test(operator, Math[extreme](...numbers), typed)
   }
-  if (name === 'before' || name === 'after') {
+  if (Object.hasOwn(dateOperators, name)) {
+    const [operator, extreme] = dateOperators[name]!
     const times = values.map(timeOf).filter(time => !Number.isNaN(time))
-    if (times.length === 0) return verdict.refuse(`${name} needs a date.`, `${path}.values`)
-    verdict.differs('Text that is no date of RFC 3339 never matches in LaunchDarkly; here other dates do.', path)
-    const time = name === 'before' ? Math.max(...times) : Math.min(...times)
-    return { operator: `is_date_${name}`, value: new Date(time).toISOString() }
+    return times.length === 0 ? never : test(operator, dateOf(Math[extreme](...times)))
   }
   if (Object.hasOwn(versionOperators, name)) {
-    if (values.length > 1) return verdict.refuse(`${name} with several versions has no equivalent.`, `${path}.values`)
-    verdict.differs('LaunchDarkly reads "2" as the version 2.0.0; here a version has three numbers.', path)
-    return { operator: versionOperators[name]!, value: values[0], any_item: true }
+    const versions = texts.flatMap(text => partialVersion(text) ?? [])
+    return any(versions.map(version => test(versionOperators[name]!, version, { partial_versions: true })))
   }
-  return verdict.refuse(`The operator "${name.slice(0, 40)}" is not known.`, `${path}.op`)
+  return verdict.refuse(
+    `The operator "${name.slice(0, 40)}" is not known; express the clause with another one.`,
+    `${path}.op`,
+  )
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 const isNoObject = (value: unknown): boolean => typeof value !== 'object' || value === null
 
-function patternOf(patterns: readonly string[], path: string, verdict: Verdict): string {
-  const converted = patterns.map(pattern => {
-    const found = javascriptPattern(pattern)
-    return found ?? verdict.refuse('The regular expression has no equivalent in RE2.', `${path}.values`)
+/** Undefined when none can match. */
+function patternOf(patterns: readonly string[], path: string, verdict: Verdict): string | undefined {
+  const converted = patterns.filter(isRegularExpression).map(pattern => {
+    const converted = javascriptPattern(pattern)
+    if (converted !== undefined) return converted
+    return verdict.refuse(
+      'The regular expression needs what RE2 does not have, such as look-around; write it without.',
+      `${path}.values`,
+    )
   })
-  if (converted.length === 0) return verdict.refuse('matches needs a regular expression.', `${path}.values`)
-  return converted.length === 1 ? converted[0]! : converted.map(pattern => `(?:${pattern})`).join('|')
+  return converted.length <= 1 ? converted[0] : converted.map(pattern => `(?:${pattern})`).join('|')
 }
 
-const timeOf = (value: unknown): number =>
-  typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN
+/** LaunchDarkly ignores those that are not. */
+function isRegularExpression(pattern: string): boolean {
+  try {
+    new RegExp(pattern)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d(:\d\d)?)/
+
+function timeOf(value: unknown): number {
+  if (typeof value === 'number') return value
+  return isText(value) && timestamp.test(value) ? Date.parse(value) : Number.NaN
+}
+
+/** As text where the year has four digits. */
+function dateOf(time: number): string | number {
+  const isUsual = Number.isInteger(time) && time >= 0 && time < Date.UTC(9999, 11, 31)
+  return isUsual ? new Date(time).toISOString() : time
+}

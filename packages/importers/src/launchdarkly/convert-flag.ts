@@ -1,11 +1,13 @@
 import { isRecord, listOf, textOr, textsIn } from '../document.ts'
-import { type Condition, type FlagFilters, flagEvaluatesTo, type ImportedFlag, type Property } from '../model.ts'
-import { type Variations, variationsOf } from '../variations.ts'
-import { type ClauseContext, convertClauses } from './clauses.ts'
+import { all, always, type Expression, filter } from '../expression.ts'
+import { type Condition, type FlagFilters, flagEvaluatesTo, type ImportedFlag } from '../model.ts'
+import { variationsOf } from '../variations.ts'
+import { type ClauseContext, convertClauses, isUserKind, targetOf } from './clauses.ts'
+import { LaunchDarklyConditions, type Outcomes } from './conditions.ts'
 import type { SourceFlag } from './read-document.ts'
 import { type RolloutContext, readServed, readVariation, type Served } from './rollout.ts'
 
-export interface FlagContext extends Omit<ClauseContext, 'within'> {
+export interface FlagContext extends ClauseContext {
   /** Undefined when the document has no such flag. */
   readonly flag: (key: string) => SourceFlag | undefined
 }
@@ -24,103 +26,64 @@ function resultOf(flag: SourceFlag, variation: number): boolean | string {
 export function convertFlag(flag: SourceFlag, context: FlagContext): ImportedFlag {
   const { verdict } = context
   const { state, statePath } = flag
-  if (flag.variations.length === 0) return verdict.refuse('The flag has no variations.', `${flag.path}.variations`)
+  if (flag.variations.length === 0)
+    return verdict.refuse('The flag has no variations; request the flags with summary=0.', `${flag.path}.variations`)
   const rollouts: RolloutContext = {
     verdict,
     key: flag.key,
     salt: textOr(state.salt, ''),
     variations: flag.variations.length,
-    groupType: context.groupType,
   }
-  const writer = isBoolean(flag) ? booleanWriter(flag) : variantWriter(variationsOf(flag.variations))
+  const writer = new LaunchDarklyConditions(outcomesOf(flag), verdict)
+  const write = (when: Expression, serve: Served, path: string, description = ''): Condition[] =>
+    writer.ofRule({ when, serve, path, description })
   const off = readOff(flag, rollouts)
   const { required, alwaysFails } = readPrerequisites(flag, context)
   const rules = listOf(state.rules).flatMap((rule, index) => {
     const at = `${statePath}.rules[${index}]`
     if (!isRecord(rule)) return verdict.refuse('A rule must be an object.', at)
-    const properties = convertClauses(rule.clauses, `${at}.clauses`, { ...context, within: 'flag' })
-    const named = textOr(rule.description, '')
-    return writer.conditions([...required, ...properties], readServed(rule, at, rollouts), named)
+    // A rule without any list of clauses never matches; one with an empty list always does.
+    if (!Array.isArray(rule.clauses)) return []
+    const clauses = convertClauses(rule.clauses, `${at}.clauses`, context)
+    return write(all([...required, ...clauses]), readServed(rule, at, rollouts), at, textOr(rule.description, ''))
   })
-  const fallthrough = readServed(state.fallthrough, `${statePath}.fallthrough`, rollouts)
+  const fallthroughPath = `${statePath}.fallthrough`
+  const fallthrough = readServed(state.fallthrough, fallthroughPath, rollouts)
   const usual = 'variation' in fallthrough ? fallthrough.variation : fallthrough.rollout.shares[0]!.variation
   const isOn = state.on === true && !alwaysFails
   const offServes = off === null ? false : resultOf(flag, off)
+  const servesOff = (description: string) => write(always, { variation: off! }, statePath, description)
   const groups = [
     // Off for everyone; the rules follow for the day on which this condition is removed.
-    ...(!isOn && offServes !== false ? writer.conditions([], { variation: off! }, 'Off') : []),
-    ...readTargets(flag, rollouts, context).flatMap(({ properties, variation }) =>
-      writer.conditions([...required, ...properties], { variation }, 'Targets'),
+    ...(!isOn && offServes !== false ? servesOff('Off') : []),
+    ...readTargets(flag, rollouts, context).flatMap(({ when, variation, path }) =>
+      write(all([...required, when]), { variation }, path, 'Targets'),
     ),
     ...rules,
-    ...writer.conditions(required, fallthrough, ''),
-    ...(required.length > 0 && offServes !== false
-      ? writer.conditions([], { variation: off! }, 'Prerequisites not met')
-      : []),
+    ...write(all(required), fallthrough, fallthroughPath),
+    ...(required.length > 0 && offServes !== false ? servesOff('Prerequisites not met') : []),
   ]
   const conditions = withoutTrailingOff(groups)
   return {
     sourceId: flag.key,
     key: flag.key,
     name: flag.description,
-    active: state.on === true && !alwaysFails ? true : offServes !== false,
-    filters: { groups: conditions, ...writer.filters(usual), ...(refersToOthers(conditions) && serverOnly(rollouts)) },
+    active: isOn ? true : offServes !== false,
+    filters: {
+      groups: conditions,
+      ...(!isBoolean(flag) && variationsOf(flag.variations).filters(usual)),
+      ...(refersToOthers(conditions) && serverOnly(rollouts)),
+    },
     tags: flag.tags,
     archived: flag.archived,
   }
 }
 
-interface ConditionWriter {
-  conditions(properties: readonly Property[], served: Served, description: string): Condition[]
-  filters(usual: number): Pick<FlagFilters, 'multivariate' | 'payloads'>
+function outcomesOf(flag: SourceFlag): Outcomes {
+  if (isBoolean(flag)) return variation => ({ value: flag.variations[variation]!.value === true })
+  const { keys } = variationsOf(flag.variations)
+  return variation => ({ variant: keys[variation]! })
 }
-
-const booleanWriter = ({ variations }: SourceFlag): ConditionWriter => ({
-  conditions: (properties, served, description) =>
-    sharesOf(served).map(({ variation, ...share }) => ({
-      ...conditionOf(properties, share, description),
-      ...(variations[variation]!.value !== true && { value: false }),
-    })),
-  filters: () => ({}),
-})
-
-const variantWriter = ({ keys, filters }: Variations): ConditionWriter => ({
-  conditions: (properties, served, description) =>
-    sharesOf(served).map(({ variation, ...share }) => ({
-      ...conditionOf(properties, share, description),
-      variant: keys[variation]!,
-    })),
-  filters,
-})
-
-interface Share {
-  readonly variation: number
-  readonly upTo: number | null
-  readonly bucketing?: Condition['bucketing']
-  readonly groupType: number | null
-}
-
-/** Shares of a rollout become conditions with the same filters and the same bucket, each with the sum up to its end. */
-function sharesOf(served: Served): Share[] {
-  if ('variation' in served) return [{ variation: served.variation, upTo: null, groupType: null }]
-  const { bucketing, groupType, shares } = served.rollout
-  return shares.flatMap(share => {
-    if (share.upTo === 0) return []
-    return { ...share, groupType, ...(share.upTo !== null && bucketing && { bucketing }) }
-  })
-}
-
-const conditionOf = (
-  properties: readonly Property[],
-  { upTo, bucketing, groupType }: Omit<Share, 'variation'>,
-  description: string,
-): Condition => ({
-  properties: [...properties],
-  rollout_percentage: upTo ?? 100,
-  ...(bucketing && { bucketing }),
-  ...(groupType !== null && { aggregation_group_type_index: groupType }),
-  ...(description !== '' && { description }),
-})
 
 const refersToOthers = (groups: readonly Condition[]): boolean =>
   groups.some(({ properties }) => properties.some(({ type }) => type === 'flag' || type === 'cohort'))
@@ -141,7 +104,7 @@ function readOff({ state, statePath }: SourceFlag, context: RolloutContext): num
   const path = `${statePath}.offVariation`
   if (state.offVariation === undefined || state.offVariation === null) {
     context.verdict.differs(
-      'Without an off variation LaunchDarkly serves the default in the code; here it is off.',
+      'Without an off variation the default in the code is served; here it is off. Choose an off variation first.',
       path,
     )
     return null
@@ -150,25 +113,37 @@ function readOff({ state, statePath }: SourceFlag, context: RolloutContext): num
 }
 
 function readPrerequisites(flag: SourceFlag, { verdict, flag: find }: FlagContext) {
-  const required: Property[] = []
+  const required: Expression[] = []
   let alwaysFails = false
   for (const [index, prerequisite] of listOf(flag.state.prerequisites).entries()) {
     const path = `${flag.statePath}.prerequisites[${index}]`
     if (!isRecord(prerequisite)) return verdict.refuse('A prerequisite must be an object.', path)
     const other = find(String(prerequisite.key))
     const variation = Number(prerequisite.variation)
-    if (!other) return verdict.refuse(`There is no flag "${String(prerequisite.key)}" in the file.`, `${path}.key`)
-    if (!other.variations[variation]) return verdict.refuse(`There is no variation ${variation}.`, `${path}.variation`)
+    if (!other) {
+      return verdict.refuse(`There is no flag "${String(prerequisite.key)}" in the file; add it.`, `${path}.key`)
+    }
+    if (!other.variations[variation]) {
+      return verdict.refuse(`There is no variation ${variation}; choose one of the flag's.`, `${path}.variation`)
+    }
+    const result = resultOf(other, variation)
+    if (other.variations.some((_, index) => index !== variation && resultOf(other, index) === result)) {
+      return verdict.refuse(
+        `Two variations of "${other.key}" have the same value; give each its own, since the flag depends on one.`,
+        `${path}.variation`,
+      )
+    }
     // A prerequisite that is off fails, whatever it serves.
-    if (other.state.on === true) required.push(flagEvaluatesTo(other.key, resultOf(other, variation)))
+    if (other.state.on === true) required.push(filter(flagEvaluatesTo(other.key, result)))
     else alwaysFails = true
   }
   return { required, alwaysFails }
 }
 
 interface Targets {
-  readonly properties: readonly Property[]
+  readonly when: Expression
   readonly variation: number
+  readonly path: string
 }
 
 /** `contextTargets` gives the order; its entries for users are empty and stand for those of `targets`. */
@@ -188,21 +163,13 @@ function readTargets({ state, statePath }: SourceFlag, rollouts: RolloutContext,
   }
 }
 
-const isForUsers = (value: unknown): boolean =>
-  isRecord(value) && (value.contextKind === undefined || value.contextKind === '' || value.contextKind === 'user')
+const isForUsers = (value: unknown): boolean => isRecord(value) && isUserKind(value.contextKind)
 
 function readTarget(value: unknown, path: string, rollouts: RolloutContext, context: FlagContext): Targets[] {
-  const { verdict, groupType } = context
-  if (!isRecord(value)) return verdict.refuse('A target must be an object.', path)
+  if (!isRecord(value)) return context.verdict.refuse('A target must be an object.', path)
   const keys = textsIn(value.values)
   const variation = readVariation(value.variation, `${path}.variation`, rollouts)
   if (keys.length === 0) return []
-  const named = { operator: 'text_equals', value: keys }
-  if (isForUsers(value)) return [{ properties: [{ key: 'distinct_id', type: 'person', ...named }], variation }]
-  const kind = String(value.contextKind)
-  const index = groupType(kind)
-  if (index === undefined) {
-    return verdict.refuse(`The context kind "${kind}" needs a group type of the same name in the project.`, path)
-  }
-  return [{ properties: [{ key: '$group_key', type: 'group', group_type_index: index, ...named }], variation }]
+  const target = targetOf('key', value.contextKind)
+  return [{ when: filter({ ...target, operator: 'text_equals', value: keys }), variation, path }]
 }

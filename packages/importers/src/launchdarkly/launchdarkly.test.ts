@@ -127,15 +127,9 @@ describe('flags of LaunchDarkly', () => {
     ],
     [
       'a nested attribute',
-      { rules: [rule({ clauses: [clause({ attribute: '/a/b' })] })] },
+      { rules: [rule({ clauses: [clause({ attribute: '/a/b', contextKind: 'user' })] })] },
       '.rules[0].clauses[0].attribute',
       'nested',
-    ],
-    [
-      'another kind of context',
-      { rules: [rule({ clauses: [clause({ contextKind: 'org' })] })] },
-      '.rules[0].clauses[0].contextKind',
-      'group type',
     ],
     ['a missing variation', { fallthrough: { variation: 7 } }, '.fallthrough.variation', 'variation 7'],
     ['a missing prerequisite', { prerequisites: [{ key: 'no', variation: 0 }] }, '.prerequisites[0].key', '"no"'],
@@ -143,7 +137,7 @@ describe('flags of LaunchDarkly', () => {
       'a missing segment',
       { rules: [rule({ clauses: [{ op: 'segmentMatch', values: ['s'] }] })] },
       '.rules[0].clauses[0].values',
-      'segment s',
+      'There is no segment "s" in the file',
     ],
   ])('are refused for %s', (_name, more, path, message) => {
     const { item } = converted(more)
@@ -176,8 +170,9 @@ describe('clauses', () => {
     ['matches', ['^a', 'b$'], 'text_matches', '(?:^a)|(?:b$)', typed],
     ['lessThan', [3, 5], 'number_lt', 5, typed],
     ['greaterThanOrEqual', [3, 5], 'number_gte', 3, typed],
-    ['before', [0], 'is_date_before', '1970-01-01T00:00:00.000Z', {}],
-    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0', { any_item: true }],
+    ['before', [0, '2026-06-01'], 'date_before', '1970-01-01T00:00:00.000Z', { any_item: true }],
+    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0', { any_item: true, partial_versions: true }],
+    ['semVerEqual', ['2', 'v1', 'x'], 'version_eq', '2.0.0', { any_item: true, partial_versions: true }],
   ])('%s', (op, values, operator, value, mode) => {
     expect(properties({ op, values })).toEqual([{ key: 'plan', type: 'person', operator, value, ...mode }])
   })
@@ -194,10 +189,45 @@ describe('clauses', () => {
     ])
   })
 
-  it('about other kinds of contexts are about groups', () => {
-    expect(properties({ contextKind: 'org', attribute: 'key' }, { groupTypes: { org: 2 } })).toEqual([
-      { key: '$group_key', type: 'group', group_type_index: 2, operator: 'json_one_of', value: ['pro'] },
+  it('read the attribute as it is written, where no kind is named', () => {
+    expect(properties({ attribute: '/a/b' })).toMatchObject([{ key: '/a/b' }])
+    expect(properties({ attribute: '/a~1b', contextKind: 'user' })).toMatchObject([{ key: 'a/b' }])
+  })
+
+  it('with several versions are alternatives', () => {
+    const { filters, item } = converted({
+      rules: [rule({ clauses: [clause({ op: 'semVerEqual', values: ['1.2', '2.0.0'] })] })],
+    })
+    expect(item).toMatchObject({ status: 'exact', reasons: [] })
+    expect(filters?.groups.map(({ properties: [test] }) => test?.value)).toEqual(['1.2.0', '2.0.0'])
+  })
+
+  it('never match when none of their values can', () => {
+    for (const more of [{ values: [] }, { op: 'lessThan', values: ['5'] }, { op: 'matches', values: ['['] }]) {
+      expect(converted({ rules: [rule({ clauses: [clause(more)] })] })).toMatchObject({
+        item: { status: 'exact' },
+        filters: { groups: [] },
+      })
+    }
+  })
+
+  it('about other kinds of contexts are about groups, whose types are named', () => {
+    expect(properties({ contextKind: 'org', attribute: 'key' })).toEqual([
+      { key: '$group_key', type: 'group', group_type_index: 'source:org', operator: 'json_one_of', value: ['pro'] },
     ])
+    expect(properties({ attribute: 'kind', values: ['org'] })).toMatchObject([
+      { key: '$group_key', type: 'group', group_type_index: 'source:org', operator: 'type_is' },
+    ])
+  })
+
+  it('about a sixth kind of contexts are refused', () => {
+    const { item } = converted(
+      { rules: [rule({ clauses: [clause({ contextKind: 'org' })] })] },
+      {},
+      { groupTypes: ['a', 'b', 'c', 'd', 'e'] },
+    )
+    expect(item).toMatchObject({ status: 'refused', reasons: [{ path: 'flags.f' }] })
+    expect(item.reasons[0]?.message).toContain('Import into another project')
   })
 })
 
@@ -244,17 +274,53 @@ describe('segments', () => {
     expect(converted(inSegments(['a', 'b'], true), segments).filters?.groups[0]?.properties).toHaveLength(2)
   })
 
-  it.each([
-    ['big segments', { unbounded: true }, 'unbounded'],
-    ['percentages', { rules: [{ clauses: [clause({})], weight: 5000 }] }, 'rules[0].weight'],
-  ])('are refused for %s, with the flags that use them', (_name, more, path) => {
-    const { items, cohorts, flags } = convert({ f: flag(inSegments(['s'])) }, { s: { key: 's', ...more } })
-    expect(items).toMatchObject([
-      { kind: 'segment', status: 'refused', reasons: [{ path: `segments.s.${path}` }] },
-      { kind: 'flag', status: 'refused' },
+  it('of organizations and percentages become part of the conditions', () => {
+    const segments = {
+      orgs: { key: 'orgs', includedContexts: [{ contextKind: 'org', values: ['acme'] }] },
+      part: { key: 'part', salt: 'x', rules: [{ clauses: [clause({})], weight: 5000 }] },
+    }
+    const { items, cohorts, flags } = convert(
+      { a: flag(inSegments(['orgs'])), b: flag(inSegments(['part'])), c: flag(inSegments(['part'], true)) },
+      segments,
+    )
+    expect(cohorts).toEqual([])
+    expect(items.map(({ status }) => status)).toEqual(['exact', 'exact', 'exact', 'exact', 'exact'])
+    const bucketing = { algorithm: 'launchdarkly', seed: 'part.x' }
+    expect(flags.map(({ filters }) => filters.groups)).toMatchObject([
+      [{ properties: [{ key: '$group_key', group_type_index: 'source:org', value: ['acme'] }] }],
+      [{ properties: [{ key: 'plan' }], rollout_percentage: 5, bucketing }],
+      [
+        { properties: [{ key: 'plan', inverted: true }] },
+        { properties: [], split: { bucketing, variants: [{ value: true, range: [0.05, 1] }] } },
+      ],
     ])
+  })
+
+  it.each<[string, object, string, string]>([
+    ['that are too big', { s: { key: 's', unbounded: true } }, 'segments.s.unbounded', 'create a cohort'],
+    ['that are missing', {}, 'flags.f.rules[0].clauses[0].values', 'There is no segment "s" in the file'],
+    [
+      'in a cycle',
+      {
+        s: { key: 's', rules: [{ clauses: [{ op: 'segmentMatch', values: ['t'] }] }] },
+        t: { key: 't', rules: [{ clauses: [{ op: 'segmentMatch', values: ['s'] }] }] },
+      },
+      'segments.t.rules[0].clauses[0].values',
+      'lead back to it',
+    ],
+  ])('%s are refused with their cause, and the flags that use them', (_name, segments, path, message) => {
+    const { items, cohorts, flags } = convert({ f: flag(inSegments(['s'])) }, segments)
+    expect(items.at(-1)).toMatchObject({ kind: 'flag', status: 'refused', reasons: [{ path }] })
+    expect(items.at(-1)?.reasons[0]?.message).toContain(message)
     expect([cohorts, flags]).toEqual([[], []])
   })
+})
+
+it('experiments keep their split, and say that events are recorded elsewhere', () => {
+  const { item } = converted({
+    fallthrough: { rollout: { kind: 'experiment', variations: [{ variation: 0, weight: 100_000 }] } },
+  })
+  expect(item).toMatchObject({ status: 'exact', reasons: [{ path: 'flags.f.fallthrough.rollout' }] })
 })
 
 describe('the response of the API', () => {
@@ -281,7 +347,7 @@ describe('the response of the API', () => {
 
   it('leaves archived flags out unless they are wanted', () => {
     const document = { items: [{ ...item, archived: true }] }
-    expect(convertLaunchDarkly(document, { environment: 'test' }).items).toEqual([])
+    expect(convertLaunchDarkly(document, { environment: 'test' })).toMatchObject({ items: [], archived: 1 })
     expect(convertLaunchDarkly(document, { environment: 'test', includeArchived: true }).flags).toMatchObject([
       { archived: true },
     ])
@@ -292,6 +358,13 @@ describe('the response of the API', () => {
     ['it is another document', { features: {} }, ''],
     ['a flag is no object', { items: [{ ...item, environments: { test: item.environments.test } }, 5] }, 'items[1]'],
     ['only values are exported', { flagValues: {} }, 'flagValues'],
+    ['it has one of several pages', { items: [item], totalCount: 2 }, 'items'],
+    ['a page follows', { items: [item], _links: { next: { href: '/api/v2/flags/shop?offset=20' } } }, 'items'],
+    [
+      'its segments have further pages',
+      { items: [{ ...item, environments: { test: item.environments.test } }], segments: { items: [], totalCount: 1 } },
+      'segments.items',
+    ],
   ])('is an error with its place when %s', (_name, document, path) => {
     const attempt = () => convertLaunchDarkly(document, {})
     expect(attempt).toThrow(ImportFileError)

@@ -60,7 +60,28 @@ export function environmentsIn(document: unknown): string[] {
   return [...new Set(names)].sort()
 }
 
+/** A list of the API comes in pages, and a file with one of them would be imported as if it had everything. */
+function requireAllPages(page: JsonRecord, path: string, what: 'flags' | 'segments'): void {
+  const count = listOf(page.items).length
+  const total = typeof page.totalCount === 'number' ? page.totalCount : count
+  const links = isRecord(page._links) ? page._links : {}
+  const next = isRecord(links.next) ? textOr(links.next.href, '') : ''
+  if (total <= count && next === '') return
+  const part = total > count ? `${count} of ${total} ${what}` : `only one page of ${what}`
+  const self = (next || (isRecord(links.self) ? textOr(links.self.href, '') : '')).replace(
+    /[?&](limit|offset)=[^&]*/g,
+    '',
+  )
+  const url = `https://app.launchdarkly.com${self || '/api/v2/flags/<project>?summary=0'}`
+  const rest =
+    what === 'flags'
+      ? `read every page with --url '${url}' --token-env LD_TOKEN`
+      : 'request the next pages, or use --url, which reads them'
+  throw new ImportFileError(`The file has ${part}; ${rest}.`, path)
+}
+
 function readExport(root: JsonRecord, chosen: string | undefined): SourceDocument {
+  requireAllPages(root, 'items', 'flags')
   const known = environmentsIn(root)
   const environment = chosen ?? (known.length === 1 ? known[0] : undefined)
   if (environment === undefined && known.length > 1) {
@@ -120,6 +141,7 @@ function readSegments(given: unknown, environment: string | null): SourceSegment
 
 function segmentsAt(given: unknown, path: string): SourceSegment[] {
   const isPage = isRecord(given) && Array.isArray(given.items)
+  if (isPage) requireAllPages(given, `${path}.items`, 'segments')
   const list = isPage ? given.items : given
   const entries: [string, unknown][] = Array.isArray(list)
     ? list.map((value, index) => [`${path}${isPage ? '.items' : ''}[${index}]`, value])

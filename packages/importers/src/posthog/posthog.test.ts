@@ -53,15 +53,20 @@ it('takes flags as they are, with references instead of ids', () => {
   expect(cohorts).toMatchObject([{ sourceId: '3', name: 'Cohort 3' }])
 })
 
-it('finds group types by their names', () => {
+it('refers to group types by their names, of which a project has five at most', () => {
   const document = {
     flags: [flag(1, 'a', [], { filters: { aggregation_group_type_index: 0, groups: [] } })],
     group_type_mapping: { 0: 'company' },
   }
-  expect(convertPostHog(document, { groupTypes: { company: 2 } }).flags[0]?.filters.aggregation_group_type_index).toBe(
-    2,
-  )
-  expect(convertPostHog(document, {}).items[0]).toMatchObject({ status: 'refused' })
+  const typeWith = (groupTypes: string[]) => convertPostHog(document, { groupTypes }).flags[0]?.filters
+  expect(typeWith(['company'])?.aggregation_group_type_index).toBe('source:company')
+  expect(typeWith(['a', 'b', 'c', 'd'])?.aggregation_group_type_index).toBe('source:company')
+  expect(convertPostHog(document, { groupTypes: ['a', 'b', 'c', 'd', 'e'] }).items[0]).toMatchObject({
+    status: 'refused',
+    reasons: [
+      { message: 'Group type "company" does not fit beside a, b, c, d, e: five at most. Import into another project.' },
+    ],
+  })
   const { group_type_mapping: _, ...without } = document
   expect(convertPostHog(without, {}).items[0]).toMatchObject({ status: 'approximate' })
 })

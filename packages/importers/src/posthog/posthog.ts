@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord, listOf, requireRecord, requireText, textOr, textsIn } from '../document.ts'
+import { GroupTypes } from '../group-types.ts'
 import {
   type CohortFilters,
   type Converter,
@@ -7,7 +8,6 @@ import {
   type ImportedFlag,
   ImportFileError,
   type ImportItem,
-  type ImportOptions,
   reference,
 } from '../model.ts'
 import { refuseDependents } from '../refuse-dependents.ts'
@@ -19,27 +19,37 @@ import { judge, type Verdict } from '../verdict.ts'
  */
 export const convertPostHog: Converter = (document, options) => {
   const source = readDocument(document)
+  const groupTypes = new GroupTypes(options.groupTypes)
+  let archived = 0
   const cohortItems: ImportItem[] = []
   const cohorts: ImportedCohort[] = []
   for (const { value, path } of source.cohorts) {
     if (value.deleted === true) continue
     const sourceId = idOf(value, path)
     const sourceKey = textOr(value.name, '') || sourceId
-    const { item, result } = judge({ kind: 'segment', sourceKey, sourceId }, verdict =>
-      convertCohort(value, sourceId, path, { source, options, verdict }),
-    )
+    const { item, result } = judge({ kind: 'segment', sourceKey, sourceId }, verdict => {
+      const cohort = convertCohort(value, sourceId, path, { source, verdict })
+      groupTypes.claim(cohort.content, path, verdict)
+      return cohort
+    })
     cohortItems.push(item)
     if (result) cohorts.push(result)
   }
   const flagItems: ImportItem[] = []
   const flags: ImportedFlag[] = []
   for (const { value, path } of source.flags) {
-    if (value.deleted === true || (value.archived === true && !options.includeArchived)) continue
+    if (value.deleted === true) continue
+    if (value.archived === true && !options.includeArchived) {
+      archived++
+      continue
+    }
     const sourceId = idOf(value, path)
     const key = requireText(value.key, `${path}.key`, 'The key of a flag')
-    const { item, result } = judge({ kind: 'flag', sourceKey: key, sourceId }, verdict =>
-      convertFlag(value, sourceId, path, { source, options, verdict }),
-    )
+    const { item, result } = judge({ kind: 'flag', sourceKey: key, sourceId }, verdict => {
+      const flag = convertFlag(value, sourceId, path, { source, verdict })
+      groupTypes.claim(flag.filters, path, verdict)
+      return flag
+    })
     flagItems.push(item)
     if (result) flags.push(result)
   }
@@ -48,6 +58,7 @@ export const convertPostHog: Converter = (document, options) => {
     environment: null,
     flags,
     cohorts,
+    archived,
     items: [...cohortItems, ...flagItems],
   })
 }
@@ -69,7 +80,6 @@ interface Source {
 
 interface Context {
   readonly source: Source
-  readonly options: ImportOptions
   readonly verdict: Verdict
 }
 
@@ -94,7 +104,10 @@ function readDocument(document: unknown): Source {
 function entriesOf(given: unknown, path: string): Entry[] {
   const isPage = isRecord(given) && Array.isArray(given.results)
   if (isPage && typeof given.next === 'string') {
-    throw new ImportFileError('The file has only one page of the list; request it with a higher limit.', `${path}.next`)
+    throw new ImportFileError(
+      'The file has only one page of the list; add the pages at `next`, or use --url.',
+      `${path}.next`,
+    )
   }
   const list = isPage ? given.results : given
   const at = isPage ? [path, 'results'].filter(Boolean).join('.') : path
@@ -187,12 +200,12 @@ function convertField(owner: JsonRecord, name: string, value: unknown, path: str
 }
 
 /** The same group type by its name. */
-function groupTypeOf(index: unknown, path: string, { source, options, verdict }: Context): unknown {
+function groupTypeOf(index: unknown, path: string, { source, verdict }: Context): unknown {
   const name = source.groupTypes?.[String(index)]
-  if (typeof name !== 'string') {
-    verdict.differs(`Group type ${String(index)} must be the same one in this project.`, path)
-    return index
-  }
-  const own = options.groupTypes?.[name]
-  return own ?? verdict.refuse(`The project has no group type "${name}"; create it first.`, path)
+  if (typeof name === 'string') return reference(name)
+  verdict.differs(
+    `Group type ${String(index)} must be the same one in this project; add \`group_type_mapping\` to the file.`,
+    path,
+  )
+  return index
 }

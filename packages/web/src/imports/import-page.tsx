@@ -216,6 +216,10 @@ function Review({ plan, organizationId, onRestart }: ReviewProps) {
           }))}
         />
       )}
+      {target && target.new_group_types.length > 0 && (
+        <Text size="sm">{t.imports.groupTypes(target.new_group_types.join(', '))}</Text>
+      )}
+      {target && target.archived > 0 && <Text size="sm">{t.imports.archived(target.archived)}</Text>}
       {target && (
         <ImportItems
           key={index}

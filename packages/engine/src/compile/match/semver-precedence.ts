@@ -21,6 +21,20 @@ export function parseSemver(text: string): Semver | undefined {
   return { numbers, prerelease: match[4]?.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part)) ?? [] }
 }
 
+const leadingNumbers = /^\d+(\.\d+)?(\.\d+)?/
+
+/** As LaunchDarkly reads versions: `1.2` is 1.2.0, `2-beta` is 2.0.0-beta, and a leading `v` is not a version. */
+export function parsePartialSemver(text: string): Semver | undefined {
+  if (text.startsWith('v')) return undefined
+  const whole = parseSemver(text)
+  const match = whole === undefined ? leadingNumbers.exec(text) : null
+  if (match === null) return whole
+  const [numbers, minor, patch] = match
+  return parseSemver(
+    `${numbers}${minor === undefined ? '.0' : ''}${patch === undefined ? '.0' : ''}${text.slice(numbers.length)}`,
+  )
+}
+
 /** Negative, 0 or positive. */
 export function comparePrecedence(left: Semver, right: Semver): number {
   for (let index = 0; index < 3; index++) {

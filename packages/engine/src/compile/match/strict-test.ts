@@ -6,7 +6,7 @@ import { FALSE, hasFailed, isTrue, TRUE } from '../../evaluate/ternary.ts'
 import { cidrTest } from './ip-range.ts'
 import { canonicalJson } from './json-equality.ts'
 import { regexTest } from './regex.ts'
-import { comparePrecedence, parseSemver } from './semver-precedence.ts'
+import { comparePrecedence, parsePartialSemver, parseSemver } from './semver-precedence.ts'
 import type { CompiledTest, Test } from './value-test.ts'
 
 /** The strict operators. Their tests also get missing values, as undefined, and are certain. */
@@ -16,7 +16,7 @@ export function strictTest(
   options: EngineOptions,
   mode?: StrictMode,
 ): CompiledTest {
-  const compiled = testOf(operator, target, options, mode?.ignoresCase === true)
+  const compiled = testOf(operator, target, options, mode)
   let { test } = compiled
   if (mode?.isSameType) test = ofType(operator.startsWith('number_') ? 'number' : 'string', test)
   if (mode?.isAnyItem) test = anyItem(test)
@@ -39,7 +39,13 @@ const anyItem =
     return FALSE
   }
 
-function testOf(operator: StrictOperator, target: unknown, options: EngineOptions, ignoresCase: boolean): CompiledTest {
+function testOf(
+  operator: StrictOperator,
+  target: unknown,
+  options: EngineOptions,
+  mode: StrictMode | undefined,
+): CompiledTest {
+  const ignoresCase = mode?.ignoresCase === true
   switch (operator) {
     case 'text_equals':
       return equalsTest(target, ignoresCase)
@@ -64,9 +70,12 @@ function testOf(operator: StrictOperator, target: unknown, options: EngineOption
     case 'version_gte':
     case 'version_lt':
     case 'version_lte':
-      return versionTest(operator, target)
+      return versionTest(operator, target, mode?.takesPartialVersions === true ? parsePartialSemver : parseSemver)
     case 'date_or_now_after':
     case 'date_or_now_before':
+      return dateOrNowTest(operator, target)
+    case 'date_after':
+    case 'date_before':
       return dateTest(operator, target)
     case 'json_one_of':
       return oneOfTest(target)
@@ -180,13 +189,13 @@ function moduloTest(target: unknown): CompiledTest {
   return { test: value => boolean(numberOf(value) % divisor === remainder) }
 }
 
-function versionTest(operator: StrictOperator, target: unknown): CompiledTest {
-  const limit = typeof target === 'string' ? parseSemver(target) : undefined
+function versionTest(operator: StrictOperator, target: unknown, parse: typeof parseSemver): CompiledTest {
+  const limit = typeof target === 'string' ? parse(target) : undefined
   if (limit === undefined) return invalid('Use a full version such as 1.2.3 or 1.2.3-beta.1.', 'invalid_version')
   const comparison = comparisonOf(operator)
   return {
     test: value => {
-      const version = typeof value === 'string' ? parseSemver(value) : undefined
+      const version = typeof value === 'string' ? parse(value) : undefined
       return boolean(version !== undefined && holdsFor(comparison, comparePrecedence(version, limit), 0))
     },
   }
@@ -196,15 +205,33 @@ function timeOf(value: unknown): number {
   return typeof value === 'string' || typeof value === 'number' ? new Date(value).getTime() : Number.NaN
 }
 
-function dateTest(operator: 'date_or_now_after' | 'date_or_now_before', target: unknown): CompiledTest {
+const invalidDate = (): CompiledTest => invalid('Use a date such as 2026-01-31T12:00:00Z.', 'invalid_date')
+
+function dateOrNowTest(operator: 'date_or_now_after' | 'date_or_now_before', target: unknown): CompiledTest {
   const limit = timeOf(target)
-  if (Number.isNaN(limit)) return invalid('Use a date such as 2026-01-31T12:00:00Z.', 'invalid_date')
+  if (Number.isNaN(limit)) return invalidDate()
   return {
     test: (value, { now }) => {
       const time = value === undefined || value === null || value === '' ? now : timeOf(value)
       return boolean(operator === 'date_or_now_after' ? time > limit : time < limit)
     },
   }
+}
+
+/** The start of a date of RFC 3339, which is what LaunchDarkly requires of text. */
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d(:\d\d)?)/
+
+/** Numbers are milliseconds. */
+function timestampOf(value: unknown): number {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && timestamp.test(value) ? Date.parse(value) : Number.NaN
+}
+
+function dateTest(operator: 'date_after' | 'date_before', target: unknown): CompiledTest {
+  const limit = timestampOf(target)
+  if (Number.isNaN(limit)) return invalidDate()
+  const comparison = operator === 'date_after' ? 'gt' : 'lt'
+  return { test: value => boolean(holdsFor(comparison, timestampOf(value), limit)) }
 }
 
 function oneOfTest(target: unknown): CompiledTest {

@@ -17,6 +17,8 @@ export interface HashInput {
 export interface BucketingAlgorithm {
   /** Whether a subject without the identifier gets the hash 0, or is outside of every rollout and split. */
   readonly withoutIdentifier: 'zero' | 'excluded'
+  /** Whether a property with this value can be the identifier; values that are not scalar never are. */
+  identifies(value: unknown): boolean
   /** The hash for `includes`. */
   rolloutHash(input: HashInput): number
   /** The hash for `choose`. */
@@ -45,8 +47,11 @@ const posthogHash =
   ({ seed, identifier }: HashInput): number =>
     identifier === '' ? 0 : bucketOf(packPrefix(`${seed}.`), identifier, salt)
 
+const anyScalar = (): boolean => true
+
 const posthog: BucketingAlgorithm = {
   withoutIdentifier: 'zero',
+  identifies: anyScalar,
   rolloutHash: posthogHash(ROLLOUT_SALT),
   splitHash: posthogHash(VARIANT_SALT),
   includes: (hash, percentage) => hash <= percentage / 100,
@@ -60,6 +65,7 @@ const launchdarklyHash = ({ seed, identifier }: HashInput): number =>
 /** Weights are in units of 1/100,000. The last one takes what rounding leaves. */
 const launchdarkly: BucketingAlgorithm = {
   ...posthog,
+  identifies: value => typeof value === 'string' || Number.isInteger(value),
   rolloutHash: launchdarklyHash,
   splitHash: launchdarklyHash,
   includes: (hash, percentage) => hash < percentage / 100,
@@ -77,6 +83,7 @@ const unleashInput = ({ seed, identifier, encoding }: HashInput): ArrayLike<numb
 
 const unleash: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: input => murmur3(unleashInput(input), 0),
   splitHash: input => murmur3(unleashInput(input), 86_028_157),
   includes: (hash, percentage) => percentage > 0 && (hash % 100) + 1 <= percentage,
@@ -87,6 +94,7 @@ const unleash: BucketingAlgorithm = {
 function growthbook(hash: (input: HashInput) => number): BucketingAlgorithm {
   return {
     withoutIdentifier: 'excluded',
+    identifies: anyScalar,
     rolloutHash: hash,
     splitHash: hash,
     includes: (position, percentage) => position <= percentage / 100,
@@ -116,6 +124,7 @@ function flagsmithHash({ seed, identifier, encoding }: HashInput): number {
 
 const flagsmith: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: flagsmithHash,
   splitHash: flagsmithHash,
   includes: (hash, percentage) => hash <= percentage,
@@ -131,6 +140,7 @@ const scaled = (hash: number, total: number): number => Number((BigInt(hash) * B
 
 const flagd: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: flagdHash,
   splitHash: flagdHash,
   includes: (hash, percentage) => scaled(hash, 100) < percentage,
@@ -144,6 +154,7 @@ const goFeatureFlagHash = ({ seed, identifier, encoding }: HashInput): number =>
 /** Weights are percentages, compared in units of 1/1,000. */
 const goFeatureFlag: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: goFeatureFlagHash,
   splitHash: goFeatureFlagHash,
   includes: (hash, percentage) => hash % 100_000 < Math.trunc(percentage * 1000),
@@ -163,6 +174,7 @@ const single = Math.fround
 /** Computes with single precision, as Flipt does. */
 const flipt: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: ({ seed, identifier, encoding }) => crc32(unitsOf(`${identifier}${seed}`, encoding)),
   splitHash: ({ seed, identifier, encoding }) => crc32(unitsOf(`${seed}${identifier}`, encoding)),
   includes: (hash, percentage) => hash % 100 < single(percentage),
@@ -186,6 +198,7 @@ const configcatHash = ({ seed, identifier }: HashInput): number =>
 
 const configcat: BucketingAlgorithm = {
   withoutIdentifier: 'excluded',
+  identifies: anyScalar,
   rolloutHash: configcatHash,
   splitHash: configcatHash,
   includes: (hash, percentage) => hash < percentage,

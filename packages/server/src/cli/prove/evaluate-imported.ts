@@ -1,12 +1,34 @@
-import { compile, type Snapshot } from '@halyard/engine'
+import { compile, remapFilters, type Snapshot, type Subject } from '@halyard/engine'
 import { type ImportedProject, sourceIdOf } from '@halyard/importers'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
+import type { TargetProject } from '../../features/imports/check-imported.ts'
+import { withGroupTypes } from '../../features/imports/convert-file.ts'
 
 /** A person in the terms of every service. */
 export interface ProofContext {
   readonly id: string
   readonly attributes: Readonly<Record<string, unknown>>
+  /** By group type. */
+  readonly groups?: Readonly<Record<string, ProofGroup>>
 }
+
+export interface ProofGroup {
+  readonly key: string
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+export function subjectOf({ id, attributes, groups = {} }: ProofContext): Subject {
+  const entries = Object.entries(groups)
+  return {
+    distinctId: id,
+    personProperties: attributes,
+    groups: Object.fromEntries(entries.map(([type, { key }]) => [type, key])),
+    groupProperties: Object.fromEntries(entries.map(([type, group]) => [type, group.attributes])),
+  }
+}
+
+/** A project without group types of its own. */
+export const emptyTarget: TargetProject = { groupTypes: {}, propertyMatchingVersion: 2 }
 
 /** `off` stands for false, null and no value. Everything else is the value of the flag, or true. */
 export const OFF = 'off: no value'
@@ -15,24 +37,24 @@ export const normalized = (value: unknown): unknown =>
   value === undefined || value === null || value === false ? OFF : value
 
 /** Compiles imported flags as the server would store them. */
-export function compileImported(project: ImportedProject): Snapshot {
+export function compileImported(project: ImportedProject, target: TargetProject = emptyTarget): Snapshot {
   const flagIds = new Map(project.flags.map(({ sourceId }, index) => [sourceId, index + 1]))
   const cohortIds = new Map(project.cohorts.map(({ sourceId }, index) => [sourceId, index + 1]))
-  const resolved = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(resolved)
-    if (typeof value !== 'object' || value === null) return value
-    const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolved(inner)]))
-    if (copy.type === 'cohort') return { ...copy, value: cohortIds.get(sourceIdOf(String(copy.value))!) }
-    if (copy.type === 'flag') return { ...copy, key: String(flagIds.get(sourceIdOf(String(copy.key))!)) }
-    return copy
-  }
+  const { groupTypes, propertyMatchingVersion } = withGroupTypes(target, project)
+  const typeIndexes = new Map(Object.entries(groupTypes).map(([index, name]) => [name, Number(index)]))
+  const resolved = <T>(filters: T): T =>
+    remapFilters(filters, {
+      cohort: id => cohortIds.get(sourceIdOf(id) ?? ''),
+      flag: id => flagIds.get(sourceIdOf(id) ?? ''),
+      groupType: index => typeIndexes.get(sourceIdOf(index) ?? ''),
+    })
   return compile(
     {
       flags: project.flags.map(
-        ({ sourceId, key, active, filters, ensureExperienceContinuity, bucketingIdentifier }) => ({
+        ({ sourceId, key, active, archived, filters, ensureExperienceContinuity, bucketingIdentifier }) => ({
           id: flagIds.get(sourceId)!,
           key,
-          active,
+          active: active && !archived,
           filters: resolved(filters),
           ...(ensureExperienceContinuity !== undefined && { ensureExperienceContinuity }),
           ...(bucketingIdentifier !== undefined && { bucketingIdentifier }),
@@ -44,8 +66,8 @@ export function compileImported(project: ImportedProject): Snapshot {
         isStatic: 'ids' in content,
         filters: 'filters' in content ? resolved(content.filters) : {},
       })),
-      groupTypes: {},
-      propertyMatchingVersion: 2,
+      groupTypes,
+      propertyMatchingVersion,
     },
     { regex: linearRegex },
   )
@@ -55,12 +77,12 @@ export function compileImported(project: ImportedProject): Snapshot {
 export function evaluateImported(
   { source }: Pick<ImportedProject, 'source'>,
   snapshot: Snapshot,
-  { id, attributes }: ProofContext,
+  context: ProofContext,
   now: number,
 ): Map<string, unknown> {
   // Only where a service has no payloads beside the value, the payload is the value.
   const hasPayloads = source === 'posthog' || source === 'flipt'
-  const results = snapshot.evaluate({ distinctId: id, personProperties: attributes }, { now })
+  const results = snapshot.evaluate(subjectOf(context), { now })
   return new Map(
     snapshot.flags.map(({ key }) => {
       const { value, payload, failed } = results.get(key)!

@@ -1,5 +1,6 @@
 import type { Snapshot } from '@halyard/engine'
-import type { ImportedProject, ImportSource } from '@halyard/importers'
+import { type ImportedProject, type ImportSource, sourceIdOf } from '@halyard/importers'
+import { groupTypesUsedBy } from '../../features/imports/convert-file.ts'
 import type { ProofContext } from './evaluate-imported.ts'
 import type { Random } from './random.ts'
 
@@ -10,18 +11,33 @@ export function* proofContexts(
   random: Random,
   count: number,
 ): Generator<ProofContext> {
-  const { values, ids } = comparedIn(project)
-  const anyValues = [...values.values()].flat()
-  const edgeIds = idsAtBucketEdges(snapshot, random)
+  const { people, groups } = comparedIn(project)
+  const entities = [people, ...groups.values()]
+  const others = entities.flatMap(({ values }) => [...values.values()].flat())
+  const edgeIds = idsAtBucketEdges(snapshot, [...groups.keys()], random)
   const shape = shapes[project.source] ?? {}
-  for (let index = 0; index < count; index++) {
+  const attributesOf = ({ values }: Compared): Record<string, unknown> => {
     const attributes: Record<string, unknown> = {}
     for (const [name, own] of values) {
       if (random.chance(0.2)) continue
-      const value = attributeValue(own, anyValues, shape, random)
+      const value = shape.booleans?.includes(name) ? random.chance(0.5) : attributeValue(own, others, shape, random)
       attributes[name] = shape.texts === 'all' || shape.texts?.includes(name) ? String(value) : value
     }
-    yield { id: idOf(ids, edgeIds, random), attributes }
+    return attributes
+  }
+  for (let index = 0; index < count; index++) {
+    const memberships = [...groups].flatMap(([type, compared]) => {
+      if (random.chance(0.25)) return []
+      // Some have properties with the names of another entity's.
+      const attributes = { ...(random.chance(0.3) && attributesOf(random.pick(entities))), ...attributesOf(compared) }
+      return [[type, { key: idOf(compared.ids, edgeIds, random), attributes }] as const]
+    })
+    const borrowed = groups.size > 0 && random.chance(0.3) ? attributesOf(random.pick(entities)) : {}
+    yield {
+      id: idOf(people.ids, edgeIds, random),
+      attributes: { ...borrowed, ...attributesOf(people) },
+      groups: Object.fromEntries(memberships),
+    }
   }
 }
 
@@ -31,10 +47,12 @@ interface Shape {
   readonly noBooleans?: boolean
   /** Attributes that are always text, or `all`. */
   readonly texts?: 'all' | readonly string[]
+  /** Attributes that are always true or false. */
+  readonly booleans?: readonly string[]
 }
 
 const shapes: Readonly<Partial<Record<ImportSource, Shape>>> = {
-  launchdarkly: { lists: true },
+  launchdarkly: { lists: true, texts: ['name'], booleans: ['anonymous'] },
   growthbook: { lists: true },
   flagd: { lists: true, noBooleans: true },
   configcat: { lists: true },
@@ -42,7 +60,11 @@ const shapes: Readonly<Partial<Record<ImportSource, Shape>>> = {
   flipt: { texts: 'all' },
 }
 
-const oddValues = ['', 0, -1, '0', ' ', 'n/a', '2.1.0', '1.2.3-beta.1', '10.1.2.3', '2001:db8::5', 'München']
+const oddValues = [
+  ...['', 0, -1, 0.5, '0', ' ', 'n/a', 'München', '😀', 1_893_456_000_000],
+  ...['2.1.0', '1.2.3-beta.1', '1.2', 'v1.2.3', '2', '1.2-rc.1', ' 1.2.3', '01.2.3', '10.1.2.3', '2001:db8::5'],
+  ...['2026-06-01', '2026-06-01T12:00:00+02:00', '2026-06-01T12:00:00', '2026-06-01T10:00:00.000Z'],
+]
 
 function attributeValue(own: readonly unknown[], others: readonly unknown[], shape: Shape, random: Random): unknown {
   const roll = random.next()
@@ -69,40 +91,66 @@ const randomId = (random: Random): string => `${random.pick(['user-', 'ü', '用
 /** Bounds the values of one property: a targeting list can have thousands. */
 const valuesMax = 500
 
-/** What the filters of flags and cohorts compare, by property, with values just beside it. */
-function comparedIn({ flags, cohorts }: ImportedProject) {
-  const found = new Map<string, Set<unknown>>()
-  const ids = new Set<string>()
-  const add = (name: string, values: readonly unknown[]): void => {
-    const known = found.get(name) ?? new Set()
-    found.set(name, known)
-    for (const value of values.flatMap(neighborsOf)) if (known.size < valuesMax) known.add(value)
+/** The values that an entity's properties are compared with, and its identifiers that are named. */
+interface Compared {
+  readonly values: ReadonlyMap<string, readonly unknown[]>
+  readonly ids: readonly string[]
+}
+
+class Collected {
+  readonly #values = new Map<string, Set<unknown>>()
+  readonly #ids = new Set<string>()
+
+  add(name: string, values: readonly unknown[]): void {
+    if (name === 'distinct_id' || name === '$group_key') {
+      for (const id of values) this.#ids.add(String(id))
+      return
+    }
+    const collected = this.#values.get(name) ?? new Set()
+    this.#values.set(name, collected)
+    for (const value of values.flatMap(neighborsOf)) if (collected.size < valuesMax) collected.add(value)
   }
-  const visit = (value: unknown): void => {
+
+  get compared(): Compared {
+    const ids = [...this.#ids].filter(id => id !== '').slice(0, valuesMax)
+    return {
+      values: new Map([...this.#values].map(([name, values]) => [name, [...values]])),
+      ids: ids.flatMap(id => [id, id.toUpperCase()]),
+    }
+  }
+}
+
+/** What the filters of flags and cohorts compare, with values just beside it: of people, and by group type. */
+function comparedIn(project: ImportedProject) {
+  const people = new Collected()
+  const groups = new Map(groupTypesUsedBy(project).map(type => [type, new Collected()]))
+  const entityOf = (index: unknown): Collected => groups.get(sourceIdOf(String(index ?? '')) ?? '') ?? people
+  const visit = (value: unknown, entity: Collected): void => {
     if (Array.isArray(value)) {
-      for (const item of value) visit(item)
+      for (const item of value) visit(item, entity)
       return
     }
     if (typeof value !== 'object' || value === null) return
-    const { type, key, operator, value: compared, by } = value as Record<string, unknown>
+    const { type, key, operator, value: compared, by, ...rest } = value as Record<string, unknown>
     const values = operator === 'type_is' ? [] : Array.isArray(compared) ? compared : [compared]
     // A filter without a type is about the person.
-    const isPerson = type === 'person' || (type === undefined && 'value' in value && key !== undefined)
-    if (isPerson && key === 'distinct_id') for (const id of values) ids.add(String(id))
-    else if (isPerson) add(String(key), values)
-    if (typeof by === 'string') add(by, [])
-    for (const inner of Object.values(value)) visit(inner)
+    const isOfPerson = type === 'person' || (type === undefined && 'value' in value && key !== undefined)
+    if (isOfPerson) people.add(String(key), values)
+    if (type === 'group') entityOf(rest.group_type_index).add(String(key), values)
+    if (typeof by === 'string') entity.add(by, [])
+    const { aggregation_group_type_index: aggregation } = rest
+    const own = aggregation === undefined || aggregation === null ? entity : entityOf(aggregation)
+    for (const inner of Object.values(value)) visit(inner, own)
   }
-  for (const { filters } of flags) visit(filters)
-  for (const { content } of cohorts) {
-    if ('filters' in content) visit(content.filters)
-    else for (const id of content.ids.slice(0, valuesMax)) ids.add(id)
+  for (const { filters } of project.flags) visit(filters, people)
+  for (const { content } of project.cohorts) {
+    if ('filters' in content) visit(content.filters, people)
+    else people.add('distinct_id', content.ids.slice(0, valuesMax))
   }
-  const named = [...ids]
-    .filter(id => id !== '')
-    .slice(0, valuesMax)
-    .flatMap(id => [id, id.toUpperCase()])
-  return { values: new Map([...found].map(([name, values]) => [name, [...values]])), ids: named }
+  return {
+    people: people.compared,
+    groups: new Map([...groups].map(([type, { compared }]) => [type, compared] as const)),
+  }
 }
 
 function neighborsOf(value: unknown): unknown[] {
@@ -128,12 +176,14 @@ const edgeFlagsMax = 100
 const candidatesPerFlag = 60
 
 /** For each rollout, the identifiers among many whose buckets are next to its threshold, on either side. */
-function idsAtBucketEdges(snapshot: Snapshot, random: Random): string[] {
+function idsAtBucketEdges(snapshot: Snapshot, groupTypes: readonly string[], random: Random): string[] {
   const candidates = random.list(candidatesPerFlag, () => randomId(random))
   const closest = new Map<string, { readonly id: string; readonly distance: number }>()
   for (const { key } of snapshot.flags.slice(0, edgeFlagsMax)) {
     for (const id of candidates) {
-      const trace = snapshot.explain({ distinctId: id }, { key, now: 0 })
+      // The same text for the person and for groups, so that the buckets of both are covered.
+      const groups = Object.fromEntries(groupTypes.map(type => [type, id]))
+      const trace = snapshot.explain({ distinctId: id, groups }, { key, now: 0 })
       for (const { index, rollout } of trace?.conditions ?? []) {
         if (rollout === null) continue
         const distance = Math.abs(rollout.bucket - rollout.threshold)

@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ImportCertificate } from '@halyard/contract'
-import { ImportFileError, type ImportOptions, type ImportSource, parseJson } from '@halyard/importers'
+import type { ImportOptions, ImportSource } from '@halyard/importers'
+import type { TargetProject } from '../../features/imports/check-imported.ts'
+import { readContent } from '../../features/imports/convert-file.ts'
+import { Problem } from '../../problem.ts'
 import { progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
-import { proveImport } from './prove-import.ts'
+import { type ProvenImport, proveImport } from './prove-import.ts'
 import { findSdk, installLine, provenSources } from './vendor-sdks.ts'
 
 export interface ProveFileOptions {
@@ -14,14 +17,15 @@ export interface ProveFileOptions {
   /** Random by default. */
   readonly seed?: number
   readonly importOptions: ImportOptions
+  readonly project: TargetProject
 }
 
 /** `--prove` of `halyard import-from`: the certificate of one file. Raises CommandError with one sentence. */
 export async function proveFile(
   source: ImportSource,
   content: string,
-  { sdkFrom, pairs, seed = Math.floor(Math.random() * 2 ** 31), importOptions: options }: ProveFileOptions,
-): Promise<ImportCertificate> {
+  { sdkFrom, pairs, seed = Math.floor(Math.random() * 2 ** 31), importOptions: options, project }: ProveFileOptions,
+): Promise<ProvenImport> {
   if (!provenSources.includes(source)) {
     throw new CommandError(`--prove is not possible for ${source}: there is no SDK on npm that evaluates its files.`)
   }
@@ -31,18 +35,29 @@ export async function proveFile(
     throw new CommandError(`The SDK is not installed in ${directory}. Run there: ${installLine(source)}`)
   }
   progress(`Comparing with ${sdk.packageName} ${sdk.version}, seed ${seed}.`)
-  const onProgress = (done: number): void => progress(`${done} of ${pairs} comparisons`)
   try {
-    const document = parseJson(content)
-    const proof = { source, content, document, options, sdk, seed, pairsMax: pairs, onProgress }
-    const certificate = await proveImport(proof)
-    if (certificate.pairs === 0 && certificate.exact + certificate.approximate > 0) {
+    const document = readContent(content)
+    const onProgress = progressIn(pairs)
+    const proof = { source, content, document, options, project, sdk, seed, pairsMax: pairs, onProgress }
+    const proven = await proveImport(proof)
+    const { pairs: compared, exact, approximate } = proven.certificate
+    if (compared === 0 && exact + approximate > 0) {
       throw new CommandError('The SDK has no value for any flag of the file, so nothing was proven or imported.')
     }
-    return certificate
+    return proven
   } catch (error) {
-    if (!(error instanceof ImportFileError)) throw error
-    throw new CommandError(error.path === '' ? error.message : `${error.message} (${error.path})`)
+    if (!(error instanceof Problem)) throw error
+    throw new CommandError(error.message)
+  }
+}
+
+/** A line for each tenth, so that logs stay short. */
+function progressIn(pairs: number): (done: number) => void {
+  let tenths = 0
+  return done => {
+    const reached = Math.floor((done / pairs) * 10)
+    if (reached > tenths) progress(`${done} of ${pairs} comparisons`)
+    tenths = Math.max(tenths, reached)
   }
 }
 
@@ -57,10 +72,14 @@ export function writeCertificate(file: string, certificate: ImportCertificate): 
 /** Differences of exact flags are faults; those of approximate flags are named by their reasons. */
 export function describeCertificate(certificate: ImportCertificate): void {
   const { sdk, sdk_version: version, seed, pairs, equal, differing, declared, sdk_errors: errors } = certificate
+  for (const { key, pairs: compared, status, not_compared: why = 'no comparison was made' } of certificate.flags) {
+    if (compared === 0 && status !== 'refused') console.log(`not compared  flag ${key}\n  ${why}`)
+  }
   for (const { flag, context, there, here, there_trace: trace, here_trace: own } of certificate.differences.filter(
     ({ status }) => status === 'exact',
   )) {
-    console.log(`differs  flag ${flag} for ${context.id} ${JSON.stringify(context.attributes)}`)
+    const groups = Object.keys(context.groups ?? {}).length === 0 ? '' : ` ${JSON.stringify(context.groups)}`
+    console.log(`differs  flag ${flag} for ${context.id} ${JSON.stringify(context.attributes)}${groups}`)
     console.log(`  ${sdk}: ${JSON.stringify(there)} ${JSON.stringify(trace)}`)
     console.log(`  halyard: ${JSON.stringify(here)} ${JSON.stringify(own)}`)
   }

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { certificateDifferencesMax, certificateFlagsMax, type ImportCertificate } from '@halyard/contract'
 import {
-  convertersBySource,
   type ImportedFlag,
   type ImportedProject,
   type ImportItem,
   type ImportOptions,
   type ImportSource,
-  refuseDependents,
   sdkDocumentOf,
 } from '@halyard/importers'
+import type { TargetProject } from '../../features/imports/check-imported.ts'
+import { convertFile } from '../../features/imports/convert-file.ts'
 import { version } from '../../version.ts'
-import { compileImported, evaluateImported, type ProofContext } from './evaluate-imported.ts'
+import { compileImported, evaluateImported, type ProofContext, subjectOf } from './evaluate-imported.ts'
 import { proofContexts } from './proof-contexts.ts'
 import { Random } from './random.ts'
 import type { VendorSdk } from './vendor-sdks.ts'
@@ -23,6 +23,8 @@ interface FlagTally {
   readonly item: ImportItem
   pairs: number
   equal: number
+  /** Why the flag was not compared, where it was not. */
+  obstacle?: string
 }
 
 /** What comparing one or more documents has shown. */
@@ -55,6 +57,8 @@ export interface Proof {
   /** Parsed. */
   readonly document: unknown
   readonly options: ImportOptions
+  /** Into which it would be imported. */
+  readonly project: TargetProject
   readonly sdk: VendorSdk
   readonly random: Random
   /** Compares until one of them is reached. */
@@ -66,14 +70,18 @@ export interface Proof {
 const contextsPerStep = 500
 
 /** Evaluates the document with the service's SDK and with Halyard, and adds what differs to the tally. */
-export async function compareDocument(proof: Proof, tally: Tally): Promise<void> {
-  const { source, document, options, sdk, random, pairsMax, contextsMax, onProgress } = proof
-  const project = withoutInvalid(convertersBySource[source]!(document, options))
-  const snapshot = compileImported(project)
+export async function compareDocument(proof: Proof, tally: Tally): Promise<ImportedProject> {
+  const { source, document, options, project: target, sdk, random, pairsMax, contextsMax, onProgress } = proof
+  const project = await convertFile(source, document, options, target)
+  const snapshot = compileImported(project, target)
   const flagItems = project.items.filter(({ kind }) => kind === 'flag')
-  const tallies = new Map(flagItems.map(item => [item.sourceId, { item, pairs: 0, equal: 0 }]))
+  const tallies = new Map(flagItems.map((item): [string, FlagTally] => [item.sourceId, { item, pairs: 0, equal: 0 }]))
   tally.flags.push(...tallies.values())
-  if (project.flags.length === 0) return
+  const compared = project.flags.filter(({ archived }) => !archived)
+  for (const { sourceId, archived } of project.flags) {
+    if (archived) tallies.get(sourceId)!.obstacle = 'It is archived, and off here.'
+  }
+  if (compared.length === 0) return project
   const now = Date.now()
   const there = await sdk.load(sdkDocumentOf(source, document, options))
   try {
@@ -81,6 +89,7 @@ export async function compareDocument(proof: Proof, tally: Tally): Promise<void>
   } finally {
     await there.close()
   }
+  return project
 
   async function compareAll(): Promise<void> {
     const end = tally.pairs + pairsMax
@@ -89,7 +98,7 @@ export async function compareDocument(proof: Proof, tally: Tally): Promise<void>
       for (const context of proofContexts(project, snapshot, random, Math.min(contextsPerStep, contextsMax - step))) {
         tally.contexts++
         const here = evaluateImported(project, snapshot, context, now)
-        for (const flag of project.flags) await comparePair(context, flag, here.get(flag.key))
+        for (const flag of compared) await comparePair(context, flag, here.get(flag.key))
         if (tally.pairs >= end) break
       }
       onProgress?.(tally.pairs)
@@ -99,12 +108,13 @@ export async function compareDocument(proof: Proof, tally: Tally): Promise<void>
   }
 
   async function comparePair(context: ProofContext, flag: ImportedFlag, here: unknown): Promise<void> {
-    const { value, trace } = await there.evaluate(context, flag)
+    const { value, error = 'no value', trace } = await there.evaluate(context, flag)
+    const ofFlag = tallies.get(flag.sourceId)!
     if (value === undefined) {
       tally.sdkErrors++
+      ofFlag.obstacle ??= `The SDK has no value: ${error}`
       return
     }
-    const ofFlag = tallies.get(flag.sourceId)!
     tally.pairs++
     ofFlag.pairs++
     if (isDeepStrictEqual(here, value)) {
@@ -116,41 +126,16 @@ export async function compareDocument(proof: Proof, tally: Tally): Promise<void>
     if (status === 'exact') tally.differing++
     else tally.declared++
     if (!takesDifference(tally, status)) return
-    const subject = { distinctId: context.id, personProperties: context.attributes }
     tally.differences.push({
       flag: ofFlag.item.sourceKey,
       status,
-      context: { id: context.id, attributes: { ...context.attributes } },
+      context: { id: context.id, attributes: { ...context.attributes }, groups: { ...context.groups } },
       there: value,
       here,
       there_trace: jsonOf(trace),
-      here_trace: jsonOf(snapshot.explain(subject, { key: flag.key, now })),
+      here_trace: jsonOf(snapshot.explain(subjectOf(context), { key: flag.key, now })),
     })
   }
-}
-
-/** As the server does, refuses flags that the engine does not accept, and what depends on them. */
-function withoutInvalid(project: ImportedProject): ImportedProject {
-  const { issues, flags } = compileImported(project)
-  const keys = new Map(
-    flags.flatMap(({ key, definition }) =>
-      (issues.get(definition.id) ?? []).slice(0, 1).map(issue => [key, issue] as const),
-    ),
-  )
-  if (keys.size === 0) return project
-  const refused = new Map(
-    project.flags.flatMap(({ key, sourceId }) => (keys.has(key) ? [[sourceId, keys.get(key)!] as const] : [])),
-  )
-  return refuseDependents({
-    ...project,
-    flags: project.flags.filter(({ sourceId }) => !refused.has(sourceId)),
-    items: project.items.map(item => {
-      const issue = item.kind === 'flag' ? refused.get(item.sourceId) : undefined
-      return issue
-        ? { ...item, status: 'refused', reasons: [...item.reasons, { message: issue.message, path: issue.path }] }
-        : item
-    }),
-  })
 }
 
 /** Differences of approximate flags, which are expected, take at most half of the list. */
@@ -181,6 +166,12 @@ const contextsPerPairMax = 10
 const textCharactersMax = 1000
 const reasonsMax = 100
 
+export interface ProvenImport {
+  readonly certificate: ImportCertificate
+  /** What was compared is what these say. */
+  readonly items: readonly ImportItem[]
+}
+
 /** The certificate of one file. */
 export async function proveImport({
   content,
@@ -189,16 +180,20 @@ export async function proveImport({
 }: Omit<Proof, 'random' | 'contextsMax'> & {
   readonly content: string
   readonly seed: number
-}): Promise<ImportCertificate> {
+}): Promise<ProvenImport> {
   const tally = newTally()
-  const { source, options, sdk, pairsMax } = proof
-  await compareDocument({ ...proof, random: new Random(seed), contextsMax: pairsMax * contextsPerPairMax }, tally)
+  const { source, sdk, pairsMax } = proof
+  const imported = await compareDocument(
+    { ...proof, random: new Random(seed), contextsMax: pairsMax * contextsPerPairMax },
+    tally,
+  )
   const { flags, sdkErrors, differences, ...counts } = tally
-  const isNotable = ({ item, pairs, equal }: FlagTally): boolean => item.status !== 'exact' || pairs !== equal
+  const isNotable = ({ item, pairs, equal }: FlagTally): boolean =>
+    item.status !== 'exact' || pairs !== equal || pairs === 0
   const ordered = [...flags.filter(isNotable), ...flags.filter(flag => !isNotable(flag))]
-  return {
+  const certificate: ImportCertificate = {
     source,
-    environment: options.environment ?? null,
+    environment: imported.environment,
     file_sha256: createHash('sha256').update(content).digest('hex'),
     sdk: sdk.packageName,
     sdk_version: sdk.version,
@@ -210,13 +205,15 @@ export async function proveImport({
     exact: countOf(flags, 'exact'),
     approximate: countOf(flags, 'approximate'),
     refused: countOf(flags, 'refused'),
-    flags: ordered.slice(0, certificateFlagsMax).map(({ item, pairs, equal }) => ({
+    flags: ordered.slice(0, certificateFlagsMax).map(({ item, pairs, equal, obstacle }) => ({
       key: item.sourceKey.slice(0, textCharactersMax),
       status: item.status,
       reasons: item.reasons.slice(0, reasonsMax).map(({ message }) => message.slice(0, textCharactersMax)),
       pairs,
       equal,
+      ...(pairs === 0 && obstacle !== undefined && { not_compared: obstacle.slice(0, textCharactersMax) }),
     })),
     differences: differences.sort((left, right) => Number(right.status === 'exact') - Number(left.status === 'exact')),
   }
+  return { certificate, items: imported.items }
 }

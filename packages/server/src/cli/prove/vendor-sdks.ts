@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { ImportedFlag, ImportSource } from '@halyard/importers'
-import { normalized, type ProofContext } from './evaluate-imported.ts'
+import { normalized, type ProofContext, subjectOf } from './evaluate-imported.ts'
 
 /** The services' own SDKs, evaluating in process. The user installs them; Halyard does not depend on them. */
 
@@ -10,6 +10,8 @@ import { normalized, type ProofContext } from './evaluate-imported.ts'
 export interface VendorResult {
   /** Undefined where the SDK reports an error instead of a value, or leaves the flag to its server. */
   readonly value: unknown
+  /** Why there is no value. */
+  readonly error?: string
   /** How the SDK explains it. */
   readonly trace: unknown
 }
@@ -87,10 +89,13 @@ async function loadLaunchDarkly(
   const logger = { error() {}, warn() {}, info() {}, debug() {} }
   const client = init('sdk', { updateProcessor: data.getFactory(), sendEvents: false, diagnosticOptOut: true, logger })
   await client.waitForInitialization({ timeout: 10 })
-  const evaluate: Evaluate = async ({ id, attributes }, { sourceId }) => {
-    const details = await client.variationDetail(sourceId, { ...attributes, kind: 'user', key: id }, null)
+  const evaluate: Evaluate = async ({ id, attributes, groups = {} }, { sourceId }) => {
+    const others = Object.entries(groups).map(([kind, group]) => [kind, { ...group.attributes, key: group.key }])
+    const context = { kind: 'multi', user: { ...attributes, key: id }, ...Object.fromEntries(others) }
+    const details = await client.variationDetail(sourceId, context, null)
     const { value, reason } = details
-    return { value: reason.kind === 'ERROR' ? undefined : normalized(value), trace: details }
+    if (reason.kind === 'ERROR') return { value: undefined, error: reason.errorKind, trace: details }
+    return { value: normalized(value), trace: details }
   }
   return { evaluate, close: () => client.close() }
 }
@@ -174,7 +179,8 @@ function loadFlagd(require: NodeJS.Require, document: unknown): Evaluate {
     const flag = core.getFlag(sourceId)
     if (flag.state === 'DISABLED') return { value: normalized(false), trace: { state: flag.state } }
     const trace = flag.evaluate({ ...attributes, targetingKey: id }, quiet)
-    return { value: trace.errorCode === undefined ? normalized(trace.value) : undefined, trace }
+    if (trace.errorCode === undefined) return { value: normalized(trace.value), trace }
+    return { value: undefined, error: `${trace.errorCode} ${trace.errorMessage ?? ''}`.trim(), trace }
   }
 }
 
@@ -191,9 +197,10 @@ function loadConfigCat(require: NodeJS.Require, document: unknown): Evaluate {
     const user = { identifier: id, email: Email, country: Country, custom }
     try {
       const trace = evaluate(evaluator, settings, sourceId, null, user, null, quiet)
-      return { value: trace.isDefaultValue ? undefined : normalized(trace.value), trace }
+      if (!trace.isDefaultValue) return { value: normalized(trace.value), trace }
+      return { value: undefined, error: String(trace.errorMessage ?? 'no value'), trace }
     } catch (error) {
-      return { value: undefined, trace: String(error) }
+      return { value: undefined, error: String(error), trace: String(error) }
     }
   }
 }
@@ -215,11 +222,14 @@ async function loadPostHog(require: NodeJS.Require, document: unknown): Promise<
       const flags = await client.getAllFlags(context.id, {
         onlyEvaluateLocally: true,
         personProperties: context.attributes,
+        groups: subjectOf(context).groups,
+        groupProperties: subjectOf(context).groupProperties,
       })
       last = { context, flags }
     }
     const value = last.flags[key]
-    return { value: value === undefined ? undefined : normalized(value), trace: { value } }
+    if (value !== undefined) return { value: normalized(value), trace: { value } }
+    return { value, error: 'it queries its server for this flag', trace: { value } }
   }
   return { evaluate, close: () => client.shutdown() }
 }
@@ -239,7 +249,7 @@ async function loadFlipt(require: NodeJS.Require, document: unknown): Promise<Ve
       const { variantKey, match } = trace
       return { value: variantKey === '' ? normalized(match) : variantKey, trace }
     } catch (error) {
-      return { value: undefined, trace: String(error) }
+      return { value: undefined, error: String(error), trace: String(error) }
     }
   }
   return { evaluate, close: () => client.close() }

@@ -1,21 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
 import type { ImportCertificate, ImportItem, ImportPlan } from '@halyard/contract'
 import type { ImportOptions, ImportSource } from '@halyard/importers'
-import { readConfig } from '../../config.ts'
-import { createGuardedClient } from '../../outgoing/guarded-client.ts'
-import { OutgoingFailure } from '../../outgoing/outgoing.ts'
+import type { TargetProject } from '../../features/imports/check-imported.ts'
+import { version } from '../../version.ts'
 import { printJson, progress } from '../output.ts'
 import { describeCertificate, proveFile, writeCertificate } from '../prove/prove-file.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { type Api, type RemoteOptions, withApi } from './api.ts'
+import { readSource, type SourceFile, type SourceOptions } from './read-source.ts'
 
-export interface ImportFromOptions {
-  /** `<file>`, or `<environment>=<file>`. */
-  readonly file?: readonly string[]
-  /** Where the service responds with its definitions. */
-  readonly url?: string
-  /** The environment variable with the service's API token. */
-  readonly tokenEnv?: string
+export interface ImportFromOptions extends SourceOptions {
   /** `<environment of the file>`, or `<environment of the file>=<where to>`. */
   readonly environment?: readonly string[]
   readonly project: string
@@ -46,12 +39,12 @@ const remote = ({ server, key, emergency }: ImportFromOptions): RemoteOptions =>
 
 /** `halyard import-from <source>`: plans the import and applies it, unless it is a dry run or a proof fails. */
 export async function importFrom(source: ImportSource, options: ImportFromOptions): Promise<void> {
+  if (options.prove) requireOneEnvironment(options)
   const files = await readSource(source, options)
-  const certificate = options.prove ? await prove(source, files, options) : undefined
-  const isDisproved = certificate !== undefined && certificate.differing > 0
   const isDryRun = options.dryRun === true
   await withApi(remote(options), async api => {
-    const { id: project, organization } = await api('GET', `/api/projects/${encodeURIComponent(options.project)}/`)
+    const target = await api('GET', `/api/projects/${encodeURIComponent(options.project)}/`)
+    const { id: project, organization } = target
     const imports = `/api/organizations/${organization}/imports/`
     const body = {
       source,
@@ -64,6 +57,13 @@ export async function importFrom(source: ImportSource, options: ImportFromOption
     }
     const plan: ImportPlan = await api('POST', imports, body, progress)
     const path = `${imports}${plan.id}/`
+    const certificate = options.prove
+      ? await prove(source, files[0]!, options, {
+          project: { groupTypes: target.group_types, propertyMatchingVersion: target.property_matching_version },
+          items: await readItems(api, path),
+        })
+      : undefined
+    const isDisproved = certificate !== undefined && certificate.differing > 0
     const choice = { only: options.onlyExact ? 'exact' : 'all', overwrite: options.overwrite === true }
     if (certificate && !isDryRun) {
       await api('POST', `/api/projects/${project}/import_certificates/`, { import: plan.id, certificate })
@@ -74,41 +74,62 @@ export async function importFrom(source: ImportSource, options: ImportFromOption
     if (isDryRun) await api('DELETE', path)
     if (options.json) printJson({ ...done, dry_run: isDryRun, ...(certificate && { certificate }), items })
     else describe(done, items, !isApplied)
+    if (isDisproved) throw new CommandError('Flags that should be exact have other values; nothing was imported.')
   })
-  if (isDisproved) throw new CommandError('Flags that should be exact have other values; nothing was imported.')
+}
+
+function requireOneEnvironment({ file, environment, environmentSet, newEnvironmentSet }: ImportFromOptions): void {
+  const isSet = environmentSet !== undefined || newEnvironmentSet !== undefined
+  if (isSet || (file?.length ?? 0) > 1 || (environment?.length ?? 0) > 1) {
+    throw new UsageError('--prove compares one environment: use one --environment and no environment set.')
+  }
+}
+
+interface Planned {
+  readonly project: TargetProject
+  readonly items: readonly ImportItem[]
 }
 
 /** Compares with the service's SDK, prints what that has shown and writes the certificate. */
 async function prove(
   source: ImportSource,
-  [file, ...others]: readonly SourceFile[],
+  { text }: SourceFile,
   options: ImportFromOptions,
+  planned: Planned,
 ): Promise<ImportCertificate> {
-  const { environment: [given, ...further] = [], environmentSet, newEnvironmentSet } = options
-  const isSet = environmentSet !== undefined || newEnvironmentSet !== undefined
-  if (isSet || others.length + further.length > 0) {
-    throw new UsageError('--prove compares one environment: use one --environment and no environment set.')
-  }
-  const certificate = await proveFile(source, file!.text, {
+  const [environment] = options.environment ?? []
+  const { certificate, items } = await proveFile(source, text, {
     sdkFrom: options.sdkFrom ?? '.',
     pairs: options.pairs ?? 200_000,
     ...(options.seed !== undefined && { seed: options.seed }),
+    project: planned.project,
     importOptions: {
-      environment: given === undefined ? undefined : splitMapping(given).from,
+      environment: environment === undefined ? undefined : splitMapping(environment).from,
       clientLanguage: options.clientLanguage as ImportOptions['clientLanguage'],
       flagdVersion: options.flagdVersion,
       includeArchived: options.includeArchived,
     },
   })
+  requireSameItems(planned.items, items)
   if (options.certificate !== undefined) writeCertificate(options.certificate, certificate)
   if (!options.json) describeCertificate(certificate)
   return certificate
 }
 
-interface SourceFile {
-  /** The environment that was named before the file. */
-  readonly name: string | undefined
-  readonly text: string
+/** What was compared here is what the server imports, unless one of them has another version. */
+function requireSameItems(
+  planned: readonly ImportItem[],
+  compared: readonly Pick<ImportItem, 'kind' | 'status'>[],
+): void {
+  const countOf = (items: readonly Pick<ImportItem, 'kind' | 'status'>[], status: string) =>
+    items.filter(item => item.kind === 'flag' && item.status === status).length
+  for (const status of ['exact', 'approximate', 'refused']) {
+    const [there, here] = [countOf(planned, status), countOf(compared, status)]
+    if (there === here) continue
+    throw new CommandError(
+      `The server finds ${there} flags ${status}, this command ${here}. Use the version of the server here (this is ${version}).`,
+    )
+  }
 }
 
 /** What goes where: `content` and `mapping` of the request. */
@@ -155,81 +176,30 @@ async function readItems(api: Api, path: string): Promise<ImportItem[]> {
   }
 }
 
-/** What is exact needs no line of its own. */
+/** What is exact and has no notes needs no line of its own. */
 function describe({ targets }: ImportPlan, items: readonly ImportItem[], isDryRun: boolean): void {
   const placeOf = (target: number): string => {
     const { name, environment } = targets[target] ?? {}
     return targets.length > 1 ? ` in ${name ?? environment ?? ''}` : ''
   }
   for (const { status, drift, kind, source_key, reasons, target } of items) {
-    if (status === 'exact' && drift !== 'changed_here' && drift !== 'changed_both' && drift !== 'exists_here') continue
+    const isChangedHere = drift === 'changed_here' || drift === 'changed_both' || drift === 'exists_here'
+    if (status === 'exact' && reasons.length === 0 && !isChangedHere) continue
     console.log(`${status}  ${kind} ${source_key}${placeOf(target)}${drift === 'new' ? '' : `  (${drift})`}`)
     for (const { message, path } of reasons) console.log(`  ${message} (${path})`)
   }
   for (const target of targets) {
-    const { project, name, environment, exact, approximate, refused } = target
+    const { project, name, environment, exact, approximate, refused, archived, new_group_types: types } = target
     const from = environment === null ? '' : ` from ${environment}`
     const into = project === null ? `New project for ${name}` : `Project ${project}`
     console.log(`${into}${from}: ${exact} exact, ${approximate} approximate, ${refused} refused.`)
+    if (archived > 0) console.log(`${archived} archived left out; --include-archived imports them.`)
+    if (types.length > 0) console.log(`Group types ${isDryRun ? 'to create' : 'created'}: ${types.join(', ')}.`)
     const { created, updated, unchanged, skipped } = target
     if (!isDryRun)
       console.log(`${created} created, ${updated} updated, ${unchanged} unchanged, ${skipped} left as they are.`)
   }
   if (isDryRun) console.log('Nothing was imported.')
-}
-
-/** Bodies are limited by the server as well. */
-const bytesMax = 64 * 1024 * 1024
-const secondsMax = 60
-
-async function readSource(source: string, { file, url, tokenEnv }: ImportFromOptions): Promise<SourceFile[]> {
-  if ((file === undefined) === (url === undefined)) throw new UsageError('Use either --file or --url.')
-  if (file !== undefined) return file.map(readNamedFile)
-  const token = tokenEnv === undefined ? undefined : process.env[tokenEnv]
-  if (tokenEnv !== undefined && !token)
-    throw new UsageError(`The environment variable ${tokenEnv} (--token-env) is empty.`)
-  const headers = token === undefined ? {} : { authorization: authorization(source, token) }
-  return [{ name: undefined, text: await download(url!, headers) }]
-}
-
-/** A file whose own name has an equals sign is read by that name. */
-function readNamedFile(given: string): SourceFile {
-  const [, name, path] = existsSync(given) ? [] : (/^([^=]+)=(.+)$/.exec(given) ?? [])
-  return { name, text: readFile(path ?? given) }
-}
-
-function readFile(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8')
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-/** LaunchDarkly and Unleash take the token alone. */
-const authorization = (source: string, token: string): string =>
-  source === 'launchdarkly' || source === 'unleash' ? token : `Bearer ${token}`
-
-/** By the same rules as requests of the server: private networks only for origins that the settings trust. */
-async function download(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
-  const { trustedOrigins } = readConfig(process.env)
-  const outgoing = createGuardedClient({ trustedOrigins })
-  try {
-    const limits = { timeoutMsMax: secondsMax * 1000, answerBytesMax: bytesMax }
-    const { status, body } = await outgoing.request({
-      url,
-      headers: { accept: 'application/json', ...headers },
-      ...limits,
-    })
-    if (status !== 200)
-      throw new CommandError(`${new URL(url).origin} returned ${status}. Check --url and --token-env.`)
-    return body.toString('utf8')
-  } catch (error) {
-    if (error instanceof OutgoingFailure) throw new CommandError(`${url}: ${error.message}`)
-    throw error
-  } finally {
-    await outgoing.close()
-  }
 }
 
 /** `halyard export-to <format>` */

@@ -14,6 +14,8 @@ import { updateCohort } from '../cohorts/update-cohort.ts'
 import { createSet } from '../environments/save-set.ts'
 import { type FlagWrite, saveFlags } from '../flag-bulk/save-flags.ts'
 import type { FreeObject } from '../flags/flag.ts'
+import { announceProject } from '../projects/create-project.ts'
+import { groupTypesUsedBy } from './convert-file.ts'
 import type { CurrentState } from './current-state.ts'
 import { cohortHash, flagHash, type ImportLink, type ImportPlan, type Outcome } from './import-plan.ts'
 import { stepsOf } from './plan-import.ts'
@@ -31,6 +33,8 @@ interface ImportContext {
   /** By source id: what references become. */
   readonly flagIds: Map<string, number>
   readonly cohortIds: Map<string, number>
+  /** By name. */
+  readonly groupTypes: ReadonlyMap<string, number>
   readonly links: ImportLink[]
   readonly outcomes: Map<number, Outcome>
 }
@@ -67,13 +71,38 @@ export async function applyImport(
     const project = target.project ?? created.projects.get(target.target)!
     const links: ImportLink[] = []
     const ids = { flagIds: new Map(existingIds.flag), cohortIds: new Map(existingIds.segment) }
-    const context: ImportContext = { tx, actor, project, plan, current, now, permit, links, outcomes, ...ids }
+    const groupTypes = await ensureGroupTypes(tx, project, target, now)
+    const shared = { tx, actor, project, plan, current, now, permit, links, outcomes }
+    const context: ImportContext = { ...shared, groupTypes, ...ids }
     await applyTarget(target, context, report)
     await tx.imports.saveLinks(project.id, plan.source, links, now)
   }
   await tx.imports.saveOutcomes(plan.id, outcomes)
   await tx.imports.setApplied(plan.id, now)
   return { ...created.plan, appliedAt: now }
+}
+
+/** Creates the group types that the written flags and cohorts refer to. Raises `conflict` when five others exist meanwhile. */
+async function ensureGroupTypes(
+  tx: Stores,
+  project: Project,
+  { flagBatches, cohortBatches }: PreparedTarget,
+  now: Instant,
+): Promise<ReadonlyMap<string, number>> {
+  const written = { flags: flagBatches.flat().map(flagOf), cohorts: cohortBatches.flat().map(cohortOf) }
+  const indexes = new Map<string, number>()
+  let hasNew = false
+  for (const name of groupTypesUsedBy(written)) {
+    const assigned = await tx.groups.ensureType(project.id, name)
+    if (!assigned) {
+      const message = `${project.name} has five group types, so "${name}" cannot be created; nothing was imported. Plan again.`
+      throw new Problem('conflict', message, { code: 'plan_is_stale' })
+    }
+    indexes.set(name, assigned.index)
+    hasNew ||= assigned.isNew
+  }
+  if (hasNew) await announceProject(tx, project, now)
+  return indexes
 }
 
 /** The environment set of the plan with its projects, by the index of the target. */
@@ -196,11 +225,11 @@ function cohortWrite(item: PreparedItem, context: ImportContext) {
   }
 }
 
-const resolve = <T>(filters: T, { flagIds, cohortIds }: ImportContext): T =>
+const resolve = <T>(filters: T, { flagIds, cohortIds, groupTypes }: ImportContext): T =>
   remapFilters(filters, {
     cohort: id => cohortIds.get(sourceIdOf(id) ?? ''),
     flag: id => flagIds.get(sourceIdOf(id) ?? ''),
-    groupType: () => undefined,
+    groupType: index => groupTypes.get(sourceIdOf(index) ?? ''),
   })
 
 /** No change requests are opened: cohorts that come along do not exist yet, so nothing could refer to them. */

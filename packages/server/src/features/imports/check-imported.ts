@@ -26,10 +26,13 @@ import { schemaIssue } from '../typed-flags/payload-schema.ts'
 
 const options = { regex: linearRegex }
 
-/** Refuses what could not be saved here: the engine checks every flag and cohort with what it refers to. */
+/** What the flags of a project depend on beside each other. */
+export type TargetProject = Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>
+
+/** Refuses what could not be saved here: the engine checks every flag and cohort with what it refers to, group types included. */
 export async function checkImported(
   imported: ImportedProject,
-  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
+  project: TargetProject,
   onChecked: (count: number) => void = () => {},
 ): Promise<ImportedProject> {
   const check = createChecker(imported, project)
@@ -88,7 +91,7 @@ export interface ImportChecker {
 /** Gives flags and cohorts that have no id the one that the engine needs, for as long as they are checked. */
 export function createChecker(
   { flags, cohorts }: Pick<ImportedProject, 'flags' | 'cohorts'>,
-  project: Pick<Project, 'groupTypes' | 'propertyMatchingVersion'>,
+  project: TargetProject,
   existing: ExistingDefinitions = nothingExists,
 ): ImportChecker {
   const flagIds = new Map(
@@ -99,6 +102,7 @@ export function createChecker(
   )
   const flagsById = new Map(flags.map(flag => [flagIds.get(flag.sourceId)!, flag]))
   const cohortsById = new Map(cohorts.map(cohort => [cohortIds.get(cohort.sourceId)!, cohort]))
+  const groupTypes = new Map(Object.entries(project.groupTypes).map(([index, name]) => [name, Number(index)]))
   const keys = new Set<string>()
 
   const idIn = (ids: ReadonlyMap<string, number>, stored: (sourceId: string) => number | undefined) => (id: string) => {
@@ -109,7 +113,7 @@ export function createChecker(
     remapFilters(filters, {
       cohort: idIn(cohortIds, existing.cohortId),
       flag: idIn(flagIds, existing.flagId),
-      groupType: () => undefined,
+      groupType: index => groupTypes.get(sourceIdOf(index) ?? ''),
     })
   const flagDefinition = (id: number): FlagDefinition | undefined => {
     const flag = flagsById.get(id)

@@ -26,6 +26,10 @@ export interface ImportTarget {
   readonly environment: string | null
   /** The environment in the set, when the import is into one. */
   readonly name: string | null
+  /** The names of the group types that the import creates. A node of an older version writes none. */
+  readonly newGroupTypes?: readonly string[]
+  /** Archived flags of the file that are left out. */
+  readonly archived?: number
 }
 
 export type Status = ImportItem['status']

@@ -146,10 +146,12 @@ async function toWire(tx: Stores, plan: ImportPlan): Promise<PlanWire> {
   return {
     id: plan.id,
     source: plan.source,
-    targets: plan.targets.map(({ projectId, environment, name }, target) => ({
+    targets: plan.targets.map(({ projectId, environment, name, newGroupTypes = [], archived = 0 }, target) => ({
       project: projectId,
       environment,
       name,
+      new_group_types: [...newGroupTypes],
+      archived,
       ...numbersOf(counts.filter(count => count.target === target)),
     })),
     new_environment_set: plan.newEnvironmentSet,

@@ -442,7 +442,8 @@ onEachDatabase('imports', dialect => {
 
   it('have certificates, which stay in their project', async () => {
     const project = await newProject('Proved')
-    const made = await plan(project)
+    const { basic } = flags()
+    const made = await plan(project, { flags: { basic }, segments })
     const path = `/api/projects/${project}/import_certificates/`
     const stored = await s.post(path, { import: made.id, certificate })
     expect(stored).toMatchObject({ status: 201, body: { import: made.id, certificate } })
@@ -451,6 +452,14 @@ onEachDatabase('imports', dialect => {
       { id: stored.body.id, import: made.id, created_at: stored.body.created_at, ...numbers },
     ])
     expect((await s.get(`${path}${stored.body.id}/`)).body).toEqual(stored.body)
+    for (const other of [
+      { ...certificate, exact: 2 },
+      { ...certificate, flags: [{ ...certificate.flags[0], status: 'approximate' }] },
+    ]) {
+      const unfit = await s.post(path, { import: made.id, certificate: other })
+      expect(unfit).toMatchObject({ status: 400, body: { detail: expect.stringContaining('prove this import') } })
+    }
+    expect((await s.get(path)).body.count).toBe(1)
     const elsewhere = `/api/projects/${s.projectId}/import_certificates/`
     expect((await s.get(`${elsewhere}${stored.body.id}/`)).status).toBe(404)
     const foreign = await s.post(elsewhere, { import: made.id, certificate })
@@ -468,6 +477,69 @@ onEachDatabase('imports', dialect => {
     const [newest] = (await s.get(path)).body.results
     expect((await s.delete(`${path}${newest.id}/`)).status).toBe(204)
     expect((await s.get(path)).body.count).toBe(49)
+  })
+
+  it('create the group types of other kinds of contexts, which are in the plan', async () => {
+    const project = await newProject('Groups')
+    const isEnterprise = { attribute: 'plan', op: 'in', values: ['enterprise'], contextKind: 'org' }
+    const content = { flags: { 'org-plan': flag({ rules: [{ clauses: [isEnterprise], variation: 0 }] }) } }
+    const made = await plan(project, content)
+    expect(made.targets).toMatchObject([{ exact: 1, refused: 0, new_group_types: ['org'], archived: 0 }])
+    const typesOf = async () => (await s.get(`/api/projects/${project}/`)).body.group_types
+    expect(await typesOf()).toEqual({})
+    expect((await apply(made)).body.targets).toMatchObject([{ created: 1 }])
+    expect(await typesOf()).toEqual({ 0: 'org' })
+    expect((await find(project, 'org-plan')).filters.groups[0]?.properties).toMatchObject([{ group_type_index: 0 }])
+    expect((await plan(project, content)).targets).toMatchObject([{ new_group_types: [] }])
+    expect((await itemsOf(await plan(project, content))).results).toMatchObject([{ drift: 'unchanged' }])
+
+    const token = (await s.get(`/api/projects/${project}/`)).body.api_token
+    const valueFor = async (person: string | undefined, org: string | undefined) => {
+      const evaluated = await s.post('/flags/?v=2', {
+        token,
+        distinct_id: 'ann',
+        ...(person !== undefined && { person_properties: { plan: person } }),
+        ...(org !== undefined && { groups: { org: 'acme' }, group_properties: { org: { plan: org } } }),
+      })
+      return evaluated.body.flags['org-plan'].enabled
+    }
+    expect(await valueFor('free', 'enterprise')).toBe(true)
+    expect(await valueFor('enterprise', 'free')).toBe(false)
+    expect(await valueFor('enterprise', undefined)).toBe(false)
+    expect(await valueFor(undefined, 'enterprise')).toBe(true)
+  })
+
+  it('take the index that is free when they are applied', async () => {
+    const project = await newProject('Raced')
+    const inOrg = { attribute: 'key', op: 'in', values: ['acme'], contextKind: 'org' }
+    const made = await plan(project, { flags: { f: flag({ rules: [{ clauses: [inOrg], variation: 0 }] }) } })
+    const token = (await s.get(`/api/projects/${project}/`)).body.api_token
+    await s.as(undefined).post('/batch/', {
+      api_key: token,
+      batch: [{ event: '$groupidentify', distinct_id: 'x', properties: { $group_type: 'team', $group_key: 't' } }],
+    })
+    const types = async () => (await s.get(`/api/projects/${project}/`)).body.group_types
+    await expect.poll(types).toEqual({ 0: 'team' })
+    expect((await apply(made)).status).toBe(200)
+    expect(await types()).toEqual({ 0: 'team', 1: 'org' })
+    expect((await find(project, 'f')).filters.groups[0]?.properties).toMatchObject([{ group_type_index: 1 }])
+  })
+
+  it('refuse a file that has only some of the flags, with the command that reads all', async () => {
+    const part = {
+      items: [],
+      totalCount: 312,
+      _links: { next: { href: '/api/v2/flags/shop?summary=0&limit=20&offset=20' } },
+    }
+    const reply = await s.post(imports(), {
+      source: 'launchdarkly',
+      content: part,
+      mapping: [{ project: s.projectId }],
+    })
+    expect(reply).toMatchObject({ status: 400, body: { attr: 'content' } })
+    expect(reply.body.detail).toContain(
+      "0 of 312 flags; read every page with --url 'https://app.launchdarkly.com/api/v2/flags/shop?summary=0' --token-env LD_TOKEN",
+    )
   })
 
   it('keep the newest plans only', async () => {

@@ -1,19 +1,12 @@
 import { importItemsMax } from '@halyard/contract'
-import { convertersBySource, environmentsBySource } from '@halyard/importers/converters'
-import { parseJson } from '@halyard/importers/document'
-import {
-  type ImportedProject,
-  ImportFileError,
-  type ImportItem,
-  type ImportOptions,
-  type ImportSource,
-} from '@halyard/importers/model'
+import type { ImportedProject, ImportItem, ImportOptions, ImportSource } from '@halyard/importers/model'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
-import { invalid, Problem } from '../../problem.ts'
+import { invalid } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
-import { checkImported } from './check-imported.ts'
+import type { TargetProject } from './check-imported.ts'
+import { convertFile, groupTypesUsedBy } from './convert-file.ts'
 import { emptyState, readCurrentState } from './current-state.ts'
 import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
 
@@ -40,13 +33,8 @@ export interface NewTarget {
   readonly name: string | null
 }
 
-/** As far as an import depends on it. */
-export interface TargetProject extends Pick<Project, 'name' | 'groupTypes' | 'propertyMatchingVersion'> {
-  readonly id: number | null
-}
-
 /** A project that the import will create. */
-export const newProject = (name: string): TargetProject => ({
+export const newProject = (name: string): Pick<Project, 'name'> & TargetProject & { readonly id: null } => ({
   id: null,
   name,
   groupTypes: {},
@@ -62,27 +50,31 @@ export async function planImport(
   now: Instant,
   report: (step: string) => void = () => {},
 ): Promise<ImportPlan> {
-  const converted: { target: ImportPlan['targets'][number]; project: TargetProject; imported: ImportedProject }[] = []
+  const converted: { target: ImportPlan['targets'][number]; projectId: number | null; imported: ImportedProject }[] = []
   let count = 0
   for (const { project: existing, document, environment, name } of targets) {
     const project = existing ?? newProject(name ?? '')
     const named = { ...options, ...(environment !== null && { environment }) }
-    const imported = convert(source, document, named, project)
+    const imported = await convertFile(source, document, named, project, total =>
+      stepsOf(report, project.name, total, 'checked'),
+    )
     count += imported.items.length
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)
     }
-    const checked = stepsOf(report, project.name, imported.flags.length + imported.cohorts.length, 'checked')
-    converted.push({
-      target: { projectId: project.id, environment: imported.environment, name },
-      project,
-      imported: await checkImported(imported, project, checked),
-    })
+    const existingTypes = Object.values(project.groupTypes)
+    const target = {
+      projectId: project.id,
+      environment: imported.environment,
+      name,
+      newGroupTypes: groupTypesUsedBy(imported).filter(type => !existingTypes.includes(type)),
+      archived: imported.archived ?? 0,
+    }
+    converted.push({ target, projectId: project.id, imported })
   }
   const items: PlannedItem[] = []
   const slice = new TimeSlice()
-  for (const [target, { project, imported }] of converted.entries()) {
-    const { id: projectId } = project
+  for (const [target, { projectId, imported }] of converted.entries()) {
     const current =
       projectId === null ? emptyState() : await database.read(tx => readCurrentState(tx, projectId, source))
     for (const { item, definition } of inOrder(imported)) {
@@ -124,51 +116,6 @@ export function stepsOf(report: (step: string) => void, name: string, total: num
     if (count < total && count - reported < itemsPerStep) return
     reported = count
     step(count)
-  }
-}
-
-/** The text of a file, or the JSON in it. Raises `invalid`. */
-export const readContent = (content: unknown): unknown =>
-  typeof content === 'string' ? inFile(() => parseJson(content)) : content
-
-/** The names of the environments in a file; empty when its format has none. Raises `invalid`. */
-export function environmentsIn(source: ImportSource, document: unknown): readonly string[] {
-  return inFile(() => environmentsBySource[source]?.(document) ?? [])
-}
-
-function convert(
-  source: ImportSource,
-  document: unknown,
-  options: ImportOptions,
-  project: TargetProject,
-): ImportedProject {
-  const names = environmentsIn(source, document)
-  if (options.environment === undefined && names.length > 1) {
-    throw new Problem('invalid', `The file has several environments; choose one: ${names.join(', ')}.`, {
-      field: 'mapping',
-      code: 'environment_required',
-      extra: { environments: names },
-    })
-  }
-  const converter = convertersBySource[source]
-  if (!converter) throw invalid('source', 'invalid_choice', `Files of ${source} cannot be imported yet.`)
-  const groupTypes = Object.fromEntries(
-    Object.entries(project.groupTypes).map(([index, name]) => [name, Number(index)]),
-  )
-  return inFile(() => converter(document, { ...options, groupTypes }))
-}
-
-function inFile<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof ImportFileError)) throw error
-    const place = error.path === '' ? '' : ` (${error.path})`
-    throw new Problem('invalid', `${error.message}${place}`, {
-      field: 'content',
-      code: 'invalid_file',
-      extra: { path: error.path },
-    })
   }
 }
 

@@ -1,3 +1,4 @@
+import { groupTypesIn } from '@halyard/importers/group-types'
 import type { ImportedCohort, ImportedFlag, ImportReason } from '@halyard/importers/model'
 import { type Uses, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
@@ -9,6 +10,7 @@ import { canEditFlag, type FlagGrants } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import { findProject } from '../flag-copies/copy-flag.ts'
 import { createChecker } from './check-imported.ts'
+import { withGroupTypes } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import { type Definition, type ImportPlan, type Outcome, type PlannedItem, sourceHashOf } from './import-plan.ts'
 import { newProject, stepsOf } from './plan-import.ts'
@@ -30,7 +32,7 @@ export interface PreparedImport {
 /** An item to write. */
 export interface PreparedItem extends PlannedItem {
   readonly sourceHash: string
-  /** Whether its filters name flags or cohorts, whose ids are not known before they are written. */
+  /** Whether its filters name flags, cohorts or group types, whose ids are not known before they are written. */
   readonly hasReferences: boolean
 }
 
@@ -140,8 +142,12 @@ async function prepareTarget(
 function preparedItem(item: PlannedItem): PreparedItem {
   const definition = item.definition!
   const { flags, cohorts } = usesOfDefinition(definition)
-  return { ...item, sourceHash: sourceHashOf(definition), hasReferences: flags.length + cohorts.length > 0 }
+  const hasReferences = flags.length + cohorts.length > 0 || referencesGroupTypes(definition)
+  return { ...item, sourceHash: sourceHashOf(definition), hasReferences }
 }
+
+const referencesGroupTypes = (definition: Definition): boolean =>
+  groupTypesIn('flag' in definition ? definition.flag.filters : definition.cohort.content).length > 0
 
 const usesOfDefinition = (definition: Definition): Uses =>
   'flag' in definition ? usesOf(definition.flag) : usesOfCohort(definition.cohort)
@@ -176,7 +182,8 @@ async function checkWritten(
 ): Promise<void> {
   const flags = flagBatches.flat().map(flagOf)
   const cohorts = cohortBatches.flat().map(cohortOf)
-  const check = createChecker({ flags, cohorts }, project ?? newProject(name), {
+  const target = withGroupTypes(project ?? newProject(name), { flags, cohorts })
+  const check = createChecker({ flags, cohorts }, target, {
     flagId: sourceId => existingIds.flag.get(sourceId),
     cohortId: sourceId => existingIds.segment.get(sourceId),
     flag: id => {

@@ -6,7 +6,8 @@ import { type Actor, adminLevel, hasAnyScope, type Organization, requireLevel } 
 import type { EnvironmentSet } from '../environments/environment.ts'
 import { getSet } from '../environments/save-set.ts'
 import { findProject } from '../flag-copies/copy-flag.ts'
-import { environmentsIn, type NewTarget, readContent } from './plan-import.ts'
+import { environmentsIn, readContent } from './convert-file.ts'
+import type { NewTarget } from './plan-import.ts'
 
 /** Which environments of which files go where, as it is sent. */
 interface Wanted {

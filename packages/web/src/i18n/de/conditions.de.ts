@@ -52,6 +52,8 @@ export const conditions: ConditionsMessages = {
     version_lte: 'genaue Version ≤',
     date_or_now_after: 'Datum (oder jetzt) liegt nach',
     date_or_now_before: 'Datum (oder jetzt) liegt vor',
+    date_after: 'Zeitpunkt liegt nach',
+    date_before: 'Zeitpunkt liegt vor',
     json_one_of: 'ist einer der JSON-Werte',
     list_contains_any: 'Liste enthält eines von',
     list_contains_all: 'Liste enthält alle',

@@ -51,6 +51,8 @@ export const conditions = {
     version_lte: 'exact version ≤',
     date_or_now_after: 'date or now is after',
     date_or_now_before: 'date or now is before',
+    date_after: 'timestamp is after',
+    date_before: 'timestamp is before',
     json_one_of: 'is one of these JSON values',
     list_contains_any: 'list contains any of',
     list_contains_all: 'list contains all of',

@@ -32,6 +32,8 @@ const kinds: Readonly<Record<string, ValueKind>> = {
   number_modulo: 'json',
   date_or_now_after: 'date',
   date_or_now_before: 'date',
+  date_after: 'date',
+  date_before: 'date',
   json_one_of: 'json',
   list_contains_any: 'json',
   list_contains_all: 'json',

@@ -19,6 +19,11 @@ export const imports: ImportMessages = {
     leftOut: 'Nicht importieren',
     target: 'Umgebung',
     newProject: name => `${name} (neues Projekt)`,
+    groupTypes: (names: string) => `Gruppentypen, die der Import anlegt: ${names}`,
+    archived: (count: number) =>
+      count === 1
+        ? '1 archiviertes Flag der Datei wird nicht importiert'
+        : `${count} archivierte Flags der Datei werden nicht importiert`,
     results: 'Ergebnisse',
     plan: 'Import prüfen',
     filter: 'Anzeigen',

@@ -18,6 +18,9 @@ export const imports = {
     leftOut: 'Do not import',
     target: 'Environment',
     newProject: (name: string) => `${name} (new project)`,
+    groupTypes: (names: string) => `Group types that the import creates: ${names}`,
+    archived: (count: number) =>
+      count === 1 ? '1 archived flag of the file is left out' : `${count} archived flags of the file are left out`,
     results: 'Results',
     plan: 'Review import',
     filter: 'Show',
