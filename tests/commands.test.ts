@@ -376,8 +376,9 @@ describe('commands beside a running server', () => {
     const file = join(newFolder(), 'posthog.json')
     const inOrg = [{ key: 'plan', type: 'group', group_type_index: 0, value: 'pro', operator: 'exact' }]
     const filters = { aggregation_group_type_index: 0, groups: [{ properties: inOrg, rollout_percentage: 50 }] }
-    const continuous = { id: 2, key: 'continuous', ensure_experience_continuity: true, filters: { groups: [{}] } }
-    const flags = [{ id: 1, key: 'of-org', filters }, continuous, { id: 3, key: 'old', archived: true, filters }]
+    const continuous = { key: 'continuous', ensure_experience_continuity: true, filters: { groups: [{}] } }
+    const old = { key: 'old', archived: true, filters }
+    const flags = [{ key: 'of-org', filters }, continuous, old].map((flag, id) => ({ id, active: true, ...flag }))
     writeFileSync(file, JSON.stringify({ flags, group_type_mapping: { 0: 'org' } }))
     const args = ['--project', String(created.id), '--file', file, '--prove', '--pairs', '2000']
     const sdk = ['--sdk-from', join(import.meta.dirname, '..')]

@@ -91,7 +91,7 @@ export function attributeName(value: unknown, kind: unknown, path: string, verdi
   if (isLiteral || !name.startsWith('/')) return name
   const parts = name.slice(1).split('/')
   if (parts.length > 1) {
-    return verdict.refuse(`Properties are not nested: send "${name}" as a property of its own and compare that.`, path)
+    return verdict.refuse(`Properties are not nested; send "${name}" as a property of its own.`, path)
   }
   if (!/^([^~]|~[01])+$/.test(parts[0]!)) return verdict.refuse('The attribute reference is not valid.', path)
   return parts[0]!.replaceAll('~1', '/').replaceAll('~0', '~')
