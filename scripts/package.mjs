@@ -45,7 +45,7 @@ function packageFor(os, cpu) {
     filter: path => !path.endsWith('.map') && !basename(path).startsWith('.'),
   })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
-  writeFileSync(join(folder, 'README.md'), readme)
+  writeFileSync(join(folder, 'README.md'), readme())
   const dependencies = Object.fromEntries(
     externalPackages.map(each => [each, lock.packages[`node_modules/${each}`].version]),
   )
@@ -98,7 +98,8 @@ function locate(name, from) {
   }
 }
 
-const readme = `# Halyard ${version}
+function readme() {
+  return `# Halyard ${version}
 
 Self-hosted feature flags and plugins, compatible with PostHog's SDKs and OpenFeature. Node ${engines.node} is the only requirement.
 
@@ -109,6 +110,7 @@ Data is stored in \`data/halyard.db\` of the current folder. Set \`DATABASE_URL=
 elsewhere. The first start prints an owner's sign-in. The server has the documentation at /docs/, with pages about deployment and upgrades.
 \`LICENSE\` and \`dist/THIRD-PARTY-LICENSES.txt\` hold the licenses.
 `
+}
 
 function writeLaunchers(folder) {
   writeFileSync(
