@@ -1,4 +1,5 @@
 import type { AddressInfo, Server } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Config, settingWarnings } from '../config.ts'
 import type { Telemetry } from '../observability/telemetry/telemetry.ts'
@@ -11,6 +12,8 @@ export interface Running {
 }
 
 const drainMillisecondsMax = 10_000
+/** How long requests and connections that are on their way are waited for. */
+const lastRequestsMilliseconds = 300
 
 export function warnOfSettings(log: Pick<Logger, 'warn'>): void {
   for (const warning of settingWarnings(process.env)) log.warn({ event: 'unknown_setting' }, warning)
@@ -37,6 +40,7 @@ export function stopOnSignal(log: Pick<Logger, 'info'>, telemetry?: Telemetry): 
     log.info({ event: 'server_stopping' }, 'stopping: waiting for requests in flight')
     running.drain()
     setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
+    await wait(lastRequestsMilliseconds)
     await running.close()
     log.info({ event: 'server_stopped' }, 'stopped')
     await telemetry?.close()

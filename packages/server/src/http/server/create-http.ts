@@ -40,6 +40,8 @@ export interface HttpOptions {
   /** Checked before anything else is done with a request. */
   readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
   readonly fastPath?: FastPath | undefined
+  /** Whether the process stops: each response is the last one of its connection. */
+  readonly isStopping: () => boolean
   readonly tracing?: Tracing | undefined
   /** Called once for each response of a known route. */
   readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
@@ -47,11 +49,13 @@ export interface HttpOptions {
 
 /** The HTTP application before any route: how it reads requests, responds, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
-  const servers = createNodeServers(options.fastPath)
+  const servers = createNodeServers(options.fastPath, options.isStopping)
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
+    // What was sent before a stop is served; new connections are refused.
+    return503OnClosing: false,
     trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 4000 },
     genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
@@ -80,7 +84,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   respondToProblems(app, options.authenticator)
   compressResponses(app)
   observeResponses(app, options)
-  app.addHook('preClose', async () => servers.beginClosing())
+  app.addHook('preClose', servers.beginClosing)
   // Fastify closes only a server that it opened itself.
   app.addHook('onClose', async () => closePort(app.server))
   app.addHook('onClose', async () => options.shedder.close())

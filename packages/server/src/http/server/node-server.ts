@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as nextEvents } from 'node:timers/promises'
 import type { FastPath } from '../../fast-path/fast-path.ts'
 import { createFastPathConnections } from '../../fast-path/fast-path-connections.ts'
 
@@ -7,8 +8,8 @@ export type RequestListener = (request: IncomingMessage, response: ServerRespons
 
 export interface NodeServers {
   create(route: RequestListener): Server
-  /** Ends idle connections, which Node itself would wait for, and accepts no new ones. */
-  beginClosing(): void
+  /** Accepts the connections that wait, then ends idle ones, which Node itself would wait for, and accepts no more. */
+  beginClosing(): Promise<void>
 }
 
 /** Where to listen. */
@@ -35,16 +36,30 @@ const unreadTimeoutMilliseconds = 30_000
 const connectionsCheckMilliseconds = 1000
 
 const idleSweepMilliseconds = 50
+/** How long clients that keep connecting can delay the end. */
+const acceptMillisecondsMax = 2000
 
-export function createNodeServers(fastPath?: FastPath): NodeServers {
+export function createNodeServers(fastPath?: FastPath, isStopping: () => boolean = () => false): NodeServers {
   const unused = new Set<Socket>()
   const connectionsOf: Connections[] = []
   const servers: Server[] = []
+  let acceptedCount = 0
   let isClosing = false
 
   function watch(socket: Socket): void {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
+  }
+
+  /** Node accepts one connection in each round of events, and reads its request in the next. */
+  async function acceptWaiting(): Promise<void> {
+    const deadline = performance.now() + acceptMillisecondsMax
+    let before: number
+    do {
+      before = acceptedCount
+      await nextEvents()
+      await nextEvents()
+    } while (acceptedCount !== before && performance.now() < deadline)
   }
 
   return {
@@ -59,7 +74,7 @@ export function createNodeServers(fastPath?: FastPath): NodeServers {
         unused.delete(request.socket)
         response.on('timeout', destroyUnread)
         // Node reads nothing more on a connection whose upgrade was not accepted.
-        if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+        if (isClosing || isStopping() || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
         route(request, response)
       })
       server.timeout = unreadTimeoutMilliseconds
@@ -76,11 +91,13 @@ export function createNodeServers(fastPath?: FastPath): NodeServers {
         : { serve: handOver, beginClosing() {} }
       connectionsOf.push(connections)
       return server.on('connection', (socket: Socket) => {
+        acceptedCount++
         if (isClosing) socket.destroy()
         else connections.serve(socket)
       })
     },
-    beginClosing() {
+    async beginClosing() {
+      await acceptWaiting()
       isClosing = true
       for (const socket of unused) socket.destroy()
       for (const connections of connectionsOf) connections.beginClosing()

@@ -40,6 +40,7 @@ export function createServingHttp({ config, authenticator, serving, metrics, tra
     bodyMemory: serving.bodyMemory,
     shedder,
     tracing,
+    isStopping: serving.isClosing,
     fastPath:
       config.fastPath === 'on'
         ? createEvaluationFastPath({ ...serving, shedder, requests, accessLog, log, trustProxy, tracing })
