@@ -3,6 +3,7 @@
 // evaluate/    decide-flag.ts decides one flag for one subject; everything else feeds it
 // hash/        SHA-1 buckets: JavaScript, and WebAssembly scalar and SIMD kernels behind hashAll()
 // explain/     the trace of a decision, filter by filter
+// releases/    to how many more people a change of a flag releases it
 export { checkCohort, checkFlag } from './compile/check.ts'
 export type { CompiledFlag } from './compile/compiler.ts'
 export type { Requirements } from './compile/requirements.ts'
@@ -43,4 +44,6 @@ export type {
   VariantTrace,
 } from './explain/trace.ts'
 export { type BucketingAlgorithmName, bucketingAlgorithmNames } from './hash/vendors/bucketing-algorithms.ts'
+export { type DependentRelease, dependentReleases, type FlagVersions } from './releases/dependent-releases.ts'
+export { type Release, releasesOf } from './releases/release.ts'
 export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'

@@ -34,7 +34,7 @@ const conditionText =
   'Which changes need approval: `{}` for all, or `{type}` with `any_change` (`field`), `before_after` and ' +
   '`change_amount` (`field`, `operator`, `value`), `people_affected` and `losses` (`value`: more people than this), ' +
   '`tag` (`value`), `author_is_key`, or `all` (`conditions`). The field `rollout_percentage` covers every condition ' +
-  'and variant.'
+  'and variant, and every other way to release a flag to more people. What can never hold is refused.'
 
 /** Maximum number of approvers, of approvals and of hours of a policy. */
 export const approversMax = 100

@@ -3,10 +3,12 @@ import type { Project } from '../../tenancy.ts'
 import type { Flag } from '../flags/flag.ts'
 import { proposedSchedule, type ScheduledOutcome } from '../schedules/scheduled-outcome.ts'
 import { ApprovalRequired, ApprovalWithdrawn, approvedRequest, mainAction } from './authorize-write.ts'
+import { gainingDependents } from './gaining-dependents.ts'
 import type { Permit } from './permit.ts'
 import { matchesPolicy, needsImpact } from './policy.ts'
 import type { FreeObject } from './requests/change-request.ts'
 import { policyStatuses } from './requests/policy-statuses.ts'
+import { readWriteRules } from './write-rules.ts'
 
 /**
  * The gate before a change is scheduled: approval is asked for when it is planned, and then holds for every run. A freeze holds up the run,
@@ -19,7 +21,8 @@ export async function authorizeSchedule(
   { flag, outcome, content }: { readonly flag: Flag; readonly outcome: ScheduledOutcome; readonly content: FreeObject },
 ): Promise<{ readonly changeRequest: number; readonly contentHash: string } | null> {
   if (permit.kind === 'system') return null
-  const policies = await tx.policies.listEnabled(project.id)
+  const { policies, dependents: others } = await readWriteRules(tx, project)
+  const dependents = gainingDependents(others, outcome)
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
   const save = { projectId: project.id, stored: outcome.stored, flag: outcome.flag }
   const impact = isMeasured ? permit.impactOf(save) : undefined
@@ -29,6 +32,7 @@ export async function authorizeSchedule(
     const change = proposedSchedule(outcome, {
       isByKey: request.isByKey,
       impact: impact ?? request.impact ?? undefined,
+      dependents,
     })
     const statuses = await policyStatuses(
       tx,
@@ -39,7 +43,7 @@ export async function authorizeSchedule(
     if (!statuses.every(({ isSatisfied }) => isSatisfied)) throw new ApprovalWithdrawn()
     return { changeRequest, contentHash }
   }
-  const change = proposedSchedule(outcome, { isByKey: permit.requester.isByKey, impact })
+  const change = proposedSchedule(outcome, { isByKey: permit.requester.isByKey, impact, dependents })
   const matching = policies.filter(policy => matchesPolicy(policy, change))
   if (matching.length === 0) return null
   throw new ApprovalRequired({

@@ -8,20 +8,21 @@ import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
 import { type Freeze, type Frozen, freezeInForce } from '../freezes/freeze.ts'
 import { isApprovedPayload } from '../schedules/approved-payload.ts'
+import { type DependentGain, isSwitchedOff, proposedFlagChange } from './flag-change.ts'
+import { gainingDependents } from './gaining-dependents.ts'
 import type { ApprovedPermit, DirectPermit, Emergency, Permit, Requester } from './permit.ts'
 import {
   type Action,
   type ApprovalPolicy,
   type Impact,
-  isOnlyDisabling,
   matchesPolicy,
   needsImpact,
   type ProposedChange,
-  proposedFlagChange,
 } from './policy.ts'
 import type { ChangeRequest, FreeObject, PolicyStatus, RequestedContent } from './requests/change-request.ts'
 import { requireSimilarImpact } from './requests/impact-growth.ts'
 import { policyStatuses } from './requests/policy-statuses.ts'
+import { readWriteRules, type WriteRules } from './write-rules.ts'
 
 /** On what grounds a write was authorized, for its activity entry and for the review of an emergency. */
 export interface Authorization {
@@ -38,6 +39,8 @@ export interface ApprovalNeeded extends RequestedContent {
   readonly requester: Requester
   readonly policies: readonly ApprovalPolicy[]
   readonly impact: Impact | null
+  /** The keys of flags that release to more people because of it. */
+  readonly gaining?: readonly string[]
 }
 
 /** Raised before anything is written. Callers respond with the change request that they open. */
@@ -59,17 +62,6 @@ export class ApprovalWithdrawn extends Error {
   }
 }
 
-/** What holds for all writes in a project: read once when many flags are written. */
-export interface WriteRules {
-  readonly freezes: readonly Freeze[]
-  readonly policies: readonly ApprovalPolicy[]
-}
-
-export const readWriteRules = async (tx: Stores, project: Project): Promise<WriteRules> => ({
-  freezes: await tx.freezes.list(project.organizationId),
-  policies: await tx.policies.listEnabled(project.id),
-})
-
 /** The only authorization check of a flag write. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
 export async function authorizeFlagWrite(
   tx: Stores,
@@ -81,21 +73,21 @@ export async function authorizeFlagWrite(
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
   const { stored, flag } = save
-  const freezes = rules?.freezes ?? (await tx.freezes.list(project.organizationId))
-  const target = { project, tags: [...(stored?.tags ?? []), ...flag.tags] }
+  const { freezes, policies, dependents } = rules ?? (await readWriteRules(tx, project))
+  const gaining = gainingDependents(dependents, save)
   const frozen =
-    freezes.length === 0 || isSwitchedOff(save)
+    freezes.length === 0
       ? undefined
-      : await frozenBy(tx, target, () => requesterIdOf(tx, permit, project), now)
+      : await frozenFlag(tx, project, { ...save, gaining }, () => requesterIdOf(tx, permit, project), now)
   if (frozen && !isEmergency(permit)) throw frozen
-  const policies = rules?.policies ?? (await tx.policies.listEnabled(project.id))
   if (permit.kind === 'direct' && policies.length === 0 && !frozen) return { trigger: noteOf(permit) }
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
   const impact = isMeasured ? permit.impactOf(save) : undefined
   if (permit.kind === 'approved') {
     const request = await approvedRequest(tx, permit, project, { flagId: stored?.id ?? null, cohortId: null })
-    const known = impact ?? request.impact ?? undefined
-    const change = proposedFlagChange({ stored, flag, isByKey: request.isByKey, impact: known })
+    const measured = impact ?? request.impact ?? undefined
+    const { isByKey } = request
+    const change = proposedFlagChange({ stored, flag, isByKey, impact: measured, dependents: gaining })
     if (request.kind === 'flag') {
       const statuses = await requireSatisfied(tx, project, request, policies, change)
       await requireSimilarImpact(tx, request, statuses, () => permit.impactOf(save), now)
@@ -104,11 +96,27 @@ export async function authorizeFlagWrite(
     }
     return { trigger: { change_request: request.id } }
   }
-  const change = { stored, flag, requester: permit.requester, impact }
+  const change = { stored, flag, requester: permit.requester, impact, gaining }
   const needed = neededFor(project, change, policies)
   const isGated = needed.policies.length > 0 || frozen !== undefined
   if (isGated) return bypassOrRaise(tx, permit.emergency, project, needed)
   return { trigger: noteOf(permit) }
+}
+
+/** Switching a flag off passes, unless flags that depend on it would release to more people during their freeze. */
+export async function frozenFlag(
+  tx: Stores,
+  project: Project,
+  { stored, flag, gaining }: Pick<RequestedFlagChange, 'stored' | 'flag' | 'gaining'>,
+  requesterId: () => Promise<number | undefined>,
+  now: Instant,
+): Promise<Frozen | undefined> {
+  const isOff = isSwitchedOff({ stored, flag })
+  if (isOff && gaining.length === 0) return undefined
+  const own = isOff ? [] : [...(stored?.tags ?? []), ...flag.tags]
+  const target = { project, tags: [...own, ...gaining.flatMap(({ tags }) => tags)] }
+  const frozen = await frozenBy(tx, target, requesterId, now)
+  return isOff ? frozen?.releasing(gaining.map(({ key }) => key)) : frozen
 }
 
 interface RequestedFlagChange {
@@ -116,26 +124,28 @@ interface RequestedFlagChange {
   readonly flag: FlagContent
   readonly requester: Requester
   readonly impact?: Impact | undefined
+  readonly gaining: readonly DependentGain[]
 }
 
 /** A change of a flag as a request, with the policies that it meets: none when it could be made directly. */
 export async function flagChangeNeeded(
   tx: Stores,
   project: Project,
-  change: RequestedFlagChange,
+  change: Omit<RequestedFlagChange, 'gaining' | 'impact'>,
   impactOf: () => Impact | undefined,
 ): Promise<ApprovalNeeded> {
-  const policies = await tx.policies.listEnabled(project.id)
+  const { policies, dependents } = await readWriteRules(tx, project)
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
-  return neededFor(project, { ...change, impact: isMeasured ? impactOf() : undefined }, policies)
+  const gaining = gainingDependents(dependents, change)
+  return neededFor(project, { ...change, gaining, impact: isMeasured ? impactOf() : undefined }, policies)
 }
 
 function neededFor(
   project: Project,
-  { stored, flag, requester, impact }: RequestedFlagChange,
+  { stored, flag, requester, impact, gaining }: RequestedFlagChange,
   policies: readonly ApprovalPolicy[],
 ): ApprovalNeeded {
-  const change = proposedFlagChange({ stored, flag, isByKey: requester.isByKey, impact })
+  const change = proposedFlagChange({ stored, flag, isByKey: requester.isByKey, impact, dependents: gaining })
   return {
     kind: 'flag',
     projectId: project.id,
@@ -149,6 +159,7 @@ function neededFor(
     requester,
     policies: policies.filter(policy => matchesPolicy(policy, change)),
     impact: impact ?? null,
+    gaining: gaining.map(({ key }) => key),
   }
 }
 
@@ -178,9 +189,11 @@ export async function authorizeCohortWrite(
     actions: new Set<Action>(['cohort.update']),
     before: {},
     after: {},
+    releases: [],
     tags: [],
     isByKey,
     impact: undefined,
+    dependents: [],
   })
   if (permit.kind === 'approved') {
     const request = await approvedRequest(tx, permit, project, { flagId: null, cohortId: stored.id })
@@ -249,9 +262,6 @@ async function hasRole(
 const noteOf = ({ note }: DirectPermit): FreeObject | null => (note === undefined ? null : { note })
 
 const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
-
-export const isSwitchedOff = ({ stored, flag }: Pick<RequestedFlagChange, 'stored' | 'flag'>): boolean =>
-  stored !== undefined && isOnlyDisabling(proposedFlagChange({ stored, flag, isByKey: false, impact: undefined }))
 
 /** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who cannot declare it. */
 async function bypassOrRaise(

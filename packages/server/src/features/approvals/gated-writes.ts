@@ -2,6 +2,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Database, Stores, TransactionHints } from '../../stores.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
+import { namedKeys } from '../flags/flag.ts'
 import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'
 import { ApprovalRequired } from './authorize-write.ts'
 import type { DirectPermit, Emergency, Permit, Requester, SaveChecks } from './permit.ts'
@@ -105,7 +106,7 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
         )
       } catch (error) {
         if (!(error instanceof ApprovalRequired)) throw error
-        throw approvalRequired(await open(error, note))
+        throw approvalRequired(await open(error, note), error.needed.gaining)
       }
     },
     apply: (transaction, approved, work) =>
@@ -164,10 +165,11 @@ function headerText(header: string | string[]): string {
 }
 
 /** The response to a write that needs approval, with PostHog's fields. */
-export const approvalRequired = (request: ChangeRequest): Problem =>
-  new Problem('approval_required', 'The change needs approval. A change request was opened; nothing was changed.', {
+export const approvalRequired = (request: ChangeRequest, gaining: readonly string[] = []): Problem =>
+  new Problem('approval_required', gaining.length === 0 ? needsApproval : releasesOthers(gaining), {
     extra: {
       status: 'approval_required',
+      ...(gaining.length > 0 && { dependents: gaining }),
       resource_type: request.cohortId === null ? 'feature_flag' : 'cohort',
       resource_id: idText(request.flagId ?? request.cohortId),
       change_request_id: request.id,
@@ -179,6 +181,10 @@ export const approvalRequired = (request: ChangeRequest): Problem =>
       },
     },
   })
+
+const needsApproval = 'The change needs approval. A change request was opened; nothing was changed.'
+const releasesOthers = (keys: readonly string[]): string =>
+  `The change needs approval, since it releases ${namedKeys(keys)} to more people. To go ahead, switch those off first.`
 
 const idText = (id: number | null): string | null => (id === null ? null : String(id))
 

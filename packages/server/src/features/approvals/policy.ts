@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Release } from '@halyard/engine'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
-import type { FlagContent, FreeObject } from '../flags/flag.ts'
-import { contentToWire } from '../flags/flag-resource.ts'
 
 /** What a policy can require approval for. `*` is every action except switching a flag off. */
 export const actionKeys = [
@@ -76,26 +75,29 @@ export interface ProposedChange {
   /** Field of the API → values by their path, before and after; a field with one value has the path ``. */
   readonly before: FieldValues
   readonly after: FieldValues
+  /** To how many more people it releases the flag, or a value of it. */
+  readonly releases: readonly Release[]
   readonly tags: readonly unknown[]
   readonly isByKey: boolean
   /** Undefined when it was not measured: then a limit on it counts as exceeded. */
   readonly impact: Impact | undefined
+  /** The flags that depend on the changed one and release to more people because of it. */
+  readonly dependents: readonly ProposedChange[]
 }
-type FieldValues = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+export type FieldValues = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** True when only the switch is turned off: that always passes unless a policy names it. */
 export const isOnlyDisabling = ({ actions }: ProposedChange): boolean =>
   actions.size === 1 && actions.has('feature_flag.disable')
 
-export function matchesPolicy(
-  { actionKey, conditions, enabled }: Pick<ApprovalPolicy, 'actionKey' | 'conditions' | 'enabled'>,
+export const matchesPolicy = (
+  policy: Pick<ApprovalPolicy, 'actionKey' | 'conditions' | 'enabled'>,
   change: ProposedChange,
-): boolean {
-  if (!enabled) return false
-  const isNamed =
-    actionKey === '*' ? change.actions.size > 0 && !isOnlyDisabling(change) : change.actions.has(actionKey)
-  return isNamed && holds(conditions, change)
-}
+): boolean =>
+  policy.enabled && [change, ...change.dependents].some(one => isNamed(policy, one) && holds(policy.conditions, one))
+
+const isNamed = ({ actionKey }: Pick<ApprovalPolicy, 'actionKey'>, change: ProposedChange): boolean =>
+  actionKey === '*' ? change.actions.size > 0 && !isOnlyDisabling(change) : change.actions.has(actionKey)
 
 /** Whether deciding about the policy takes a count of people. */
 export const needsImpact = (condition: PolicyCondition): boolean =>
@@ -108,17 +110,14 @@ function holds(condition: PolicyCondition, change: ProposedChange): boolean {
     case undefined:
       return true
     case 'any_change':
-      return condition.field === undefined || changedPaths(condition.field, change).length > 0
+      return condition.field === undefined || valueChanges(condition.field, change).length > 0
     case 'before_after':
-      return changedPaths(condition.field, change).some(([, after]) =>
+      return valueChanges(condition.field, change).some(({ after }) =>
         compare(after, condition.operator, condition.value),
       )
     case 'change_amount':
-      return changedPaths(condition.field, change).some(
-        ([before, after]) =>
-          typeof before === 'number' &&
-          typeof after === 'number' &&
-          compare(after - before, condition.operator, condition.value),
+      return valueChanges(condition.field, change).some(({ amount }) =>
+        compare(amount, condition.operator, condition.value),
       )
     case 'people_affected':
       return change.impact === undefined || change.impact.affected > condition.value
@@ -133,12 +132,34 @@ function holds(condition: PolicyCondition, change: ProposedChange): boolean {
   }
 }
 
-/** The values before and after, at each path where the field changes. */
-function changedPaths(field: string, { before, after }: ProposedChange): readonly (readonly [unknown, unknown])[] {
+/** The field that covers the percentages of all conditions and variants, and every other way to release a flag. */
+export const rolloutField = 'rollout_percentage'
+
+interface ValueChange {
+  readonly after: unknown
+  /** Undefined for what is no number. */
+  readonly amount: number | undefined
+}
+
+/** How a field changes at each of its paths; of the rollout, also how the people change who get a value. */
+function valueChanges(field: string, { before, after, releases }: ProposedChange): readonly ValueChange[] {
   const [old, next] = [before[field] ?? {}, after[field] ?? {}]
-  return [...new Set([...Object.keys(old), ...Object.keys(next)])]
-    .map(path => [old[path], next[path]] as const)
-    .filter(([a, b]) => !isDeepStrictEqual(a, b))
+  const changes = [...new Set([...Object.keys(old), ...Object.keys(next)])]
+    .filter(path => !isDeepStrictEqual(old[path], next[path]))
+    .map(path => (field === rolloutField ? rolloutChange(old[path], next[path]) : fieldChange(old[path], next[path])))
+  if (field !== rolloutField) return changes
+  return [...changes, ...releases.map(({ reach, gain }) => ({ after: reach, amount: gain }))]
+}
+
+const fieldChange = (before: unknown, after: unknown): ValueChange => ({
+  after,
+  amount: typeof before === 'number' && typeof after === 'number' ? after - before : undefined,
+})
+
+/** A condition or variant that does not exist includes no one. */
+function rolloutChange(before: unknown, after: unknown): ValueChange {
+  const [old, next] = [before ?? 0, after ?? 0]
+  return { ...fieldChange(old, next), after: next }
 }
 
 function compare(a: unknown, operator: Comparison, b: number | string | boolean): boolean {
@@ -150,78 +171,3 @@ function compare(a: unknown, operator: Comparison, b: number | string | boolean)
   if (operator === '>=') return left >= right
   return operator === '<' ? left < right : left <= right
 }
-
-export interface FlagChange {
-  /** Undefined for a flag that is being created. */
-  readonly stored: FlagContent | undefined
-  readonly flag: FlagContent
-  readonly isByKey: boolean
-  readonly impact: Impact | undefined
-}
-
-export function proposedFlagChange({ stored, flag, isByKey, impact }: FlagChange): ProposedChange {
-  return {
-    actions: flagActions(stored, flag),
-    before: stored ? flagValues(stored) : {},
-    after: flagValues(flag),
-    // A tag that is being removed still counts: otherwise removing it would lift the policy.
-    tags: [...(stored?.tags ?? []), ...flag.tags],
-    isByKey,
-    impact,
-  }
-}
-
-function flagActions(stored: FlagContent | undefined, flag: FlagContent): ReadonlySet<Action> {
-  if (!stored) return new Set(['feature_flag.create'])
-  const actions = new Set<Action>()
-  if (flag.deleted && !stored.deleted) actions.add('feature_flag.delete')
-  if (flag.active && (!stored.active || stored.deleted) && !flag.deleted) actions.add('feature_flag.enable')
-  if (!flag.active && stored.active) actions.add('feature_flag.disable')
-  if (!isDeepStrictEqual(rollouts(stored.filters), rollouts(flag.filters))) actions.add('feature_flag.rollout')
-  const { active: _a, deleted: _d, performedRollback: _p, ...before } = stored
-  const { active: _b, deleted: _e, performedRollback: _q, ...after } = flag
-  const isUpdate = (Object.keys(after) as (keyof typeof after)[]).some(
-    field => contentFields.has(field) && !isDeepStrictEqual(before[field], after[field]),
-  )
-  if (isUpdate) actions.add('feature_flag.update')
-  // The mark of a rollback alone, or a flag that comes back switched off.
-  if (actions.size === 0) actions.add('feature_flag.update')
-  return actions
-}
-
-const contentFields: ReadonlySet<string> = new Set([
-  'name',
-  'key',
-  'filters',
-  'createdAt',
-  'ensureExperienceContinuity',
-  'rollbackConditions',
-  'tags',
-  'analyticsDashboards',
-  'hasEnrichedAnalytics',
-  'bucketingIdentifier',
-  'evaluationRuntime',
-  'evaluationContexts',
-  'archived',
-])
-
-const flagValues = (flag: FlagContent): FieldValues => ({
-  ...Object.fromEntries(Object.entries(contentToWire(flag)).map(([field, value]) => [field, { '': value }])),
-  rollout_percentage: rollouts(flag.filters),
-})
-
-/** The percentage of each condition and variant, by its path. */
-export function rollouts(filters: FreeObject): Readonly<Record<string, unknown>> {
-  const { groups, multivariate } = filters as { groups?: unknown; multivariate?: { variants?: unknown } | null }
-  const values: Record<string, unknown> = {}
-  for (const [index, group] of listOf(groups).entries()) {
-    values[`groups.${index}`] = (group as { rollout_percentage?: unknown } | null)?.rollout_percentage ?? 100
-  }
-  for (const variant of listOf(multivariate?.variants)) {
-    const { key, rollout_percentage } = (variant ?? {}) as { key?: unknown; rollout_percentage?: unknown }
-    values[`variants.${String(key)}`] = rollout_percentage
-  }
-  return values
-}
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -85,10 +85,14 @@ export async function getPolicy(tx: Stores, project: Project, policyId: number):
 
 function applyWrite<P extends Omit<ApprovalPolicy, 'id'>>(policy: P, write: ApprovalPolicyWrite): P {
   const { quorum, users, roles } = write.approver_config ?? {}
+  const actionKey = write.action_key ?? policy.actionKey
+  const isOtherRule = write.conditions !== undefined || actionKey !== policy.actionKey
   return {
     ...policy,
-    actionKey: write.action_key ?? policy.actionKey,
-    conditions: write.conditions === undefined ? policy.conditions : readCondition(write.conditions),
+    actionKey,
+    conditions: isOtherRule
+      ? readCondition({ ...(write.conditions ?? policy.conditions) }, actionKey)
+      : policy.conditions,
     approvers: {
       users: users ? [...new Set(users)] : policy.approvers.users,
       roles: roles ? [...new Set(roles)] : policy.approvers.roles,

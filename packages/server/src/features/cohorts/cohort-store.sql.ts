@@ -38,6 +38,17 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .executeTakeFirst()
       return row && toCohort(row)
     },
+    async anyRefersToFlags(projectId) {
+      const row = await db
+        .selectFrom('cohorts')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .where('filters', 'like', '%"type":"flag"%')
+        .limit(1)
+        .executeTakeFirst()
+      return row !== undefined
+    },
     async findLive(projectId, cohortIds) {
       if (cohortIds.length === 0) return []
       const rows = await cohorts()

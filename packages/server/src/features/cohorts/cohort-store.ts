@@ -17,6 +17,8 @@ export interface CohortStore {
   /** Saves the content. Throws `StaleWrite` unless the version is exactly one above the stored one. */
   save(cohort: Cohort): Promise<void>
   find(projectId: number, cohortId: number): Promise<Cohort | undefined>
+  /** Whether a live cohort has a filter on a flag. */
+  anyRefersToFlags(projectId: number): Promise<boolean>
   /** Cohorts by id, without deleted and unknown ones. */
   findLive(projectId: number, cohortIds: readonly number[]): Promise<readonly Cohort[]>
   /** Newest first. */

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
 import { type ChangeRequest, canDecide } from '../approvals/requests/change-request.ts'
-import { previewRequest, requiredPolicies } from '../approvals/requests/preview-request.ts'
+import { requiredPolicies } from '../approvals/requests/preview-request.ts'
 import { type MailedStep, requestEmail } from './request-email.ts'
 
 export interface RequestStep {
@@ -72,7 +72,7 @@ const audiences: Readonly<
 > = {
   async approvers(tx, project, request) {
     if (request.state !== 'pending') return []
-    const statuses = await requiredPolicies(tx, project, request, await previewRequest(tx, project, request))
+    const statuses = await requiredPolicies(tx, project, request)
     return statuses.flatMap(status => [...status.eligible].filter(id => canDecide(request, status, id)))
   },
   requester: async (tx, project, { requester }) =>

@@ -3,9 +3,10 @@ import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, diffFields } from '../activity/activity.ts'
-import { type Authorization, authorizeFlagWrite, readWriteRules } from '../approvals/authorize-write.ts'
+import { type Authorization, authorizeFlagWrite } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { openReview } from '../approvals/requests/open-request.ts'
+import { readWriteRules, withSaves } from '../approvals/write-rules.ts'
 import { usageDashboard } from '../dashboards/create-usage-dashboard.ts'
 import { newFlag } from '../flags/create-flag.ts'
 import { applyPatch, contentOf, type Flag, type FlagPatch, hasPayloads, newFlagContent } from '../flags/flag.ts'
@@ -51,11 +52,12 @@ export async function saveFlags(
     flags: created.length,
     filters: [...created, ...updated].map(({ flag }) => flag.filters),
   })
-  const rules = await readWriteRules(tx, project)
+  const saves = new Map(
+    [...created, ...updated].map(proposal => [proposal, { projectId: project.id, ...proposal } satisfies FlagSave]),
+  )
+  const rules = withSaves(await readWriteRules(tx, project), [...saves.values()])
   const authorizations = new Map<Proposal, Authorization>()
-  for (const proposal of [...created, ...updated]) {
-    const { stored, flag, filtersFrom } = proposal
-    const save: FlagSave = { projectId: project.id, stored, flag, filtersFrom }
+  for (const [proposal, save] of saves) {
     authorizations.set(proposal, await authorizeFlagWrite(tx, permit, project, save, now, rules))
     if (permit.kind !== 'system') permit.checkSave(save)
   }

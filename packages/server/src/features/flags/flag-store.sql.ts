@@ -113,6 +113,9 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
     return found
   }
 
+  const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
+    flagIds.length === 0 ? [] : (await findFlagsOrCommitted(flagIds)).filter(flag => flag.projectId === projectId)
+
   return {
     async create(flag) {
       try {
@@ -174,10 +177,9 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
       return rows.map(toFlag)
     },
     async findLive(projectId, flagIds) {
-      if (flagIds.length === 0) return []
-      const found = await findFlagsOrCommitted(flagIds)
-      return found.filter(flag => flag.projectId === projectId && !flag.deleted)
+      return (await findAll(projectId, flagIds)).filter(flag => !flag.deleted)
     },
+    findAll,
     async list(projectId, filter, window) {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'

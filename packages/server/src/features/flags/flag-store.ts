@@ -77,6 +77,8 @@ export interface FlagStore {
   listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]>
   /** Live flags by id; what does not exist is left out. */
   findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
+  /** Flags by id, deleted ones too; what does not exist is left out. */
+  findAll(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
   list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
   /** Tags and creators of the flags that are neither deleted nor archived. */
   facets(projectId: number, editable: EditableFlags): Promise<FlagFacets>

@@ -96,6 +96,12 @@ export function applyPatch<F extends FlagContent>(flag: F, patch: FlagPatch): F 
   return { ...flag, ...sent, performedRollback }
 }
 
+const keysNamedMax = 5
+
+/** Keys for a sentence: a few of them, and how many more there are. */
+export const namedKeys = (keys: readonly string[]): string =>
+  keys.slice(0, keysNamedMax).join(', ') + (keys.length > keysNamedMax ? ` and ${keys.length - keysNamedMax} more` : '')
+
 interface Condition {
   readonly properties?: unknown
   readonly rollout_percentage?: unknown

@@ -10,7 +10,7 @@ import { authorizeFlagWrite } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { openReview } from '../approvals/requests/open-request.ts'
 import { checkFlagContent } from './check-flag.ts'
-import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch, hasPayloads } from './flag.ts'
+import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch, hasPayloads, namedKeys } from './flag.ts'
 import { contentToWire } from './flag-resource.ts'
 import { recordFlag } from './record-flag.ts'
 
@@ -104,14 +104,11 @@ export async function patchOnTopOf(tx: Stores, { stored, patch, basedOnVersion }
   return Object.fromEntries(touched.map(field => [field, patch[field]])) as FlagPatch
 }
 
-const dependentsNamedMax = 5
-
 async function refuseWhileNeeded(tx: Stores, project: Project, flag: Flag): Promise<void> {
   const dependents = (await tx.flags.listDependents(project.id)).filter(
     other => other.id !== flag.id && usesFlags(other.filters).includes(flag.id),
   )
   if (dependents.length === 0) return
-  const named = dependents.slice(0, dependentsNamedMax).map(other => other.key)
-  const more = dependents.length > named.length ? ` and ${dependents.length - named.length} more` : ''
-  throw invalid('deleted', 'invalid_input', `Other flags depend on this one: ${named.join(', ')}${more}.`)
+  const keys = namedKeys(dependents.map(({ key }) => key))
+  throw invalid('deleted', 'invalid_input', `Other flags depend on this one: ${keys}.`)
 }

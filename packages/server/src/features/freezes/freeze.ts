@@ -1,6 +1,7 @@
 import { type Instant, instantOf } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { User } from '../../tenancy.ts'
+import { namedKeys } from '../flags/flag.ts'
 import { occurrenceAround, type Recurrence } from './recurrence.ts'
 
 /** A time in which flags and cohorts are not changed, except to switch them off. */
@@ -49,13 +50,21 @@ export function timesOf({ when }: Pick<Freeze, 'when'>, now: Instant): FreezeTim
 /** Raised for a change during a freeze. Work in the background waits until it ends. */
 export class Frozen extends Problem {
   readonly until: Instant
+  readonly #reason: string
 
-  constructor(reason: string, until: Instant) {
-    super('conflict', `Changes are frozen until ${until}: ${reason}`, {
+  constructor(reason: string, until: Instant, dependents: readonly string[] = []) {
+    const released = dependents.length === 0 ? '' : ` (it releases ${namedKeys(dependents)} to more people)`
+    super('conflict', `Changes are frozen until ${until}${released}: ${reason}`, {
       code: 'frozen',
-      extra: { frozen_until: until },
+      extra: { frozen_until: until, ...(dependents.length > 0 && { dependents }) },
     })
     this.until = until
+    this.#reason = reason
+  }
+
+  /** With the flags that the change would release, which switching off alone would not need. */
+  releasing(dependents: readonly string[]): Frozen {
+    return new Frozen(this.#reason, this.until, dependents)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from '../../instant.ts'
-import { type Action, type Impact, type ProposedChange, proposedFlagChange } from '../approvals/policy.ts'
+import { type DependentGain, proposedFlagChange } from '../approvals/flag-change.ts'
+import type { Action, Impact, ProposedChange } from '../approvals/policy.ts'
 import { applyPatch, type Flag, type FreeObject } from '../flags/flag.ts'
 import { patchFor, raised, readOperation } from './operation.ts'
 
@@ -25,9 +26,13 @@ export function scheduledOutcome(
 /** What policies see of it. */
 export function proposedSchedule(
   { stored, flag, isPair }: ScheduledOutcome,
-  { isByKey, impact }: { readonly isByKey: boolean; readonly impact: Impact | undefined },
+  seen: {
+    readonly isByKey: boolean
+    readonly impact: Impact | undefined
+    readonly dependents: readonly DependentGain[]
+  },
 ): ProposedChange {
-  const change = proposedFlagChange({ stored, flag, isByKey, impact })
+  const change = proposedFlagChange({ stored, flag, ...seen })
   const both: readonly Action[] = isPair ? ['feature_flag.enable', 'feature_flag.disable'] : []
   return { ...change, actions: new Set([...change.actions, ...both]) }
 }

@@ -14,9 +14,11 @@ import { contentOf, type FlagContent } from '../../flags/flag.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { contentToWire } from '../../flags/flag-resource.ts'
 import { fieldsToWire, requestToWire } from '../approval-resource.ts'
-import { frozenBy, isSwitchedOff } from '../authorize-write.ts'
+import { frozenBy, frozenFlag } from '../authorize-write.ts'
+import { gainingDependents } from '../gaining-dependents.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Impact } from '../policy.ts'
+import { readWriteRules } from '../write-rules.ts'
 import { applyRequest } from './apply-request.ts'
 import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
 import type { RequestFilter } from './change-request-store.ts'
@@ -30,7 +32,7 @@ import {
   reviewRequest,
 } from './decide-request.ts'
 import { rebaseRequest, rescheduleRequest } from './edit-request.ts'
-import { type Preview, previewRequest, requiredPolicies } from './preview-request.ts'
+import { type Preview, previewRequest, requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 
 interface Deps {
@@ -175,7 +177,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const impact = await impactOf(project, request)
     return database.read(async tx => {
       const preview = await previewRequest(tx, project, request)
-      const statuses = await requiredPolicies(tx, project, request, preview)
+      const statuses = await requiredPolicies(tx, project, request)
       const decisions = await tx.changeRequests.listDecisions([request.id])
       const { flag } = preview
       const others = flag ? await tx.flags.listDependents(project.id) : []
@@ -237,9 +239,11 @@ async function frozenRequest(
 ): Promise<Instant | undefined> {
   // A freeze holds up the runs of a schedule, not its plan.
   if (kind === 'schedule') return undefined
-  if (stored && next && isSwitchedOff({ stored, flag: next })) return undefined
-  const target = { project, tags: [...(stored?.tags ?? []), ...(next?.tags ?? [])] }
-  return (await frozenBy(tx, target, async () => requester.id, now))?.until
+  const requesterId = async () => requester.id
+  if (!next) return (await frozenBy(tx, { project, tags: stored?.tags ?? [] }, requesterId, now))?.until
+  const { dependents } = await readWriteRules(tx, project)
+  const gaining = gainingDependents(dependents, { stored, flag: next })
+  return (await frozenFlag(tx, project, { stored, flag: next, gaining }, requesterId, now))?.until
 }
 
 /** Field by field, in the names of the API. */
@@ -274,11 +278,10 @@ async function waitingFor(
 ) {
   const wanted = { ...filter, states: ['pending'] as const, undecidedBy: actor.user.id }
   const { items } = await tx.changeRequests.list(project.id, wanted, { limit: waitingMax, offset: 0 })
-  const waiting: ChangeRequest[] = []
-  for (const request of items) {
-    const statuses = await requiredPolicies(tx, project, request, await previewRequest(tx, project, request))
-    if (statuses.some(status => canDecide(request, status, actor.user.id))) waiting.push(request)
-  }
+  const statuses = await requiredPoliciesOfAll(tx, project, items)
+  const waiting = items.filter((request, index) =>
+    statuses[index]!.some(status => canDecide(request, status, actor.user.id)),
+  )
   return { count: waiting.length, items: waiting.slice(window.offset, window.offset + window.limit) }
 }
 

@@ -3,8 +3,8 @@ import { forbidden, invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../../tenancy.ts'
 import type { Impact } from '../policy.ts'
-import { type ChangeRequest, canDecide, isOpen, moved } from './change-request.ts'
-import { previewRequest, requiredPolicies } from './preview-request.ts'
+import { type ChangeRequest, canDecide, isOpen, moved, type PolicyStatus } from './change-request.ts'
+import { requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
 /** Raises `missing`. */
@@ -37,7 +37,7 @@ export async function decideRequest(
     throw new Problem('conflict', 'The change request was edited since you read it. Review it again.')
   }
   if (request.state !== 'pending') throw notInState(request, decision === 'approved' ? 'approved' : 'rejected')
-  const statuses = await requiredPolicies(tx, project, request, await previewRequest(tx, project, request))
+  const statuses = await requiredPolicies(tx, project, request)
   if (!statuses.some(status => canDecide(request, status, actor.user.id))) {
     throw forbidden('You cannot decide about this change request. Its policies name who can.')
   }
@@ -72,9 +72,11 @@ export async function stateAfterApproval(
   project: Project,
   request: ChangeRequest,
 ): Promise<'approved' | 'pending'> {
-  const statuses = await requiredPolicies(tx, project, request, await previewRequest(tx, project, request))
-  return statuses.every(({ isSatisfied }) => isSatisfied) ? 'approved' : 'pending'
+  return stateBy(await requiredPolicies(tx, project, request))
 }
+
+const stateBy = (statuses: readonly PolicyStatus[]): 'approved' | 'pending' =>
+  statuses.every(({ isSatisfied }) => isSatisfied) ? 'approved' : 'pending'
 
 /** Only the requester or an admin. */
 export async function cancelRequest(
@@ -149,8 +151,9 @@ const released = 'No policy needs more approvals for it.'
 /** Approves requests that no policy blocks any longer, after policies have changed. Bounded by the number of open requests. */
 export async function releaseRequests(tx: Stores, actor: Actor, project: Project, now: Instant): Promise<void> {
   const page = await tx.changeRequests.list(project.id, { states: ['pending'] }, { limit: 1000, offset: 0 })
-  for (const request of page.items) {
-    if ((await stateAfterApproval(tx, project, request)) === 'pending') continue
+  const statuses = await requiredPoliciesOfAll(tx, project, page.items)
+  for (const [index, request] of page.items.entries()) {
+    if (stateBy(statuses[index]!) === 'pending') continue
     const next = moved(request, { state: 'approved' }, now)
     await tx.changeRequests.save(next)
     await recordRequest(tx, actor, project, next, 'change_released', { reason: released }, now)

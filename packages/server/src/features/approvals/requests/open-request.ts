@@ -70,7 +70,7 @@ export function draftOf(
   { title, reason }: { readonly title: string | undefined; readonly reason: string },
   now: Instant,
 ): Omit<ChangeRequest, 'id'> {
-  const { policies, requester, name, ...content } = needed
+  const { policies, requester, name, gaining: _gaining, ...content } = needed
   const request = {
     ...content,
     state: policies.length > 0 ? 'pending' : 'approved',

@@ -4,10 +4,13 @@ import type { Project } from '../../../tenancy.ts'
 import { type Cohort, contentOf as cohortContentOf } from '../../cohorts/cohort.ts'
 import { applyPatch, contentOf, type Flag, type FlagContent, newFlagContent } from '../../flags/flag.ts'
 import { proposedSchedule, type ScheduledOutcome, scheduledOutcome } from '../../schedules/scheduled-outcome.ts'
-import { type ApprovalPolicy, type Impact, matchesPolicy, type ProposedChange, proposedFlagChange } from '../policy.ts'
+import { proposedFlagChange } from '../flag-change.ts'
+import { type FlagDependents, gainingDependents } from '../gaining-dependents.ts'
+import { type Impact, matchesPolicy, type ProposedChange } from '../policy.ts'
+import { readWriteRules } from '../write-rules.ts'
 import type { ChangeRequest, FreeObject, PolicyStatus } from './change-request.ts'
 import { type Merge, mergeChange } from './merge-change.ts'
-import { policyStatuses } from './policy-statuses.ts'
+import { policyStatusesOfAll } from './policy-statuses.ts'
 
 /** What applying a request now would do. */
 export interface Preview extends Merge {
@@ -20,10 +23,29 @@ export interface Preview extends Merge {
   readonly current: FreeObject
 }
 
-export async function previewRequest(tx: Stores, project: Project, request: ChangeRequest): Promise<Preview> {
-  const { kind, flagId, cohortId, base, patch } = request
-  if (kind === 'cohort') {
+export const previewRequest = async (tx: Stores, project: Project, request: ChangeRequest): Promise<Preview> =>
+  (await previewRequests(tx, project, [request]))[0]!
+
+/** In the same order, with a query for the flags of all of them. */
+async function previewRequests(
+  tx: Stores,
+  project: Project,
+  requests: readonly ChangeRequest[],
+): Promise<readonly Preview[]> {
+  const flagIds = [...new Set(requests.flatMap(({ flagId }) => flagId ?? []))]
+  const flags = new Map((await tx.flags.findAll(project.id, flagIds)).map(flag => [flag.id, flag]))
+  const previews: Preview[] = []
+  for (const request of requests) {
+    const { cohortId, flagId } = request
     const cohort = cohortId === null ? undefined : await tx.cohorts.find(project.id, cohortId)
+    previews.push(previewOf(request, flagId === null ? undefined : flags.get(flagId), cohort))
+  }
+  return previews
+}
+
+function previewOf(request: ChangeRequest, flag: Flag | undefined, cohort: Cohort | undefined): Preview {
+  const { kind, base, patch } = request
+  if (kind === 'cohort') {
     const current = cohort ? { ...cohortContentOf(cohort) } : {}
     return {
       flag: undefined,
@@ -33,7 +55,6 @@ export async function previewRequest(tx: Stores, project: Project, request: Chan
       current: pick(current, patch),
     }
   }
-  const flag = flagId === null ? undefined : await tx.flags.find(project.id, flagId)
   if (kind === 'schedule') return previewSchedule(request, flag)
   const content = flag ? contentOf(flag) : newFlagContent(String(patch.key ?? ''), request.createdAt)
   const current: FreeObject = flag ? { ...content } : {}
@@ -65,43 +86,48 @@ const pick = (from: FreeObject, fields: FreeObject): FreeObject =>
   Object.fromEntries(Object.keys(fields).flatMap(field => (field in from ? [[field, from[field]]] : [])))
 
 /** The parts of a request that policies are matched against. */
-export function proposedChange(request: ChangeRequest, preview: Preview, impact?: Impact): ProposedChange {
+function proposedChange(request: ChangeRequest, preview: Preview, others: FlagDependents): ProposedChange {
   const { isByKey } = request
-  const known = impact ?? request.impact ?? undefined
-  if (request.kind === 'flag' && preview.next) {
-    return proposedFlagChange({ stored: preview.flag, flag: preview.next, isByKey, impact: known })
+  const impact: Impact | undefined = request.impact ?? undefined
+  const { flag: stored, next } = preview
+  if (request.kind === 'flag' && next) {
+    const dependents = gainingDependents(others, { stored, flag: next })
+    return proposedFlagChange({ stored, flag: next, isByKey, impact, dependents })
   }
-  if (request.kind === 'schedule' && preview.flag && preview.next) {
-    const outcome = {
-      stored: preview.flag,
-      flag: { ...preview.flag, ...preview.next },
-      isPair: isPaired(request.patch.pair),
-    }
-    return proposedSchedule(outcome, { isByKey, impact: known })
+  if (request.kind === 'schedule' && stored && next) {
+    const outcome = { stored, flag: { ...stored, ...next }, isPair: isPaired(request.patch.pair) }
+    return proposedSchedule(outcome, { isByKey, impact, dependents: gainingDependents(others, outcome) })
   }
   return {
     actions: new Set([request.actionKey]),
     before: {},
     after: {},
-    tags: preview.flag?.tags ?? [],
+    releases: [],
+    tags: stored?.tags ?? [],
     isByKey,
-    impact: known,
+    impact,
+    dependents: [],
   }
 }
 
 /** The enabled policies that a request meets now, and how far its decisions satisfy them. */
-export async function requiredPolicies(
+export const requiredPolicies = async (
   tx: Stores,
   project: Project,
   request: ChangeRequest,
-  preview: Preview,
-): Promise<readonly PolicyStatus[]> {
-  const change = proposedChange(request, preview)
-  const policies: readonly ApprovalPolicy[] = await tx.policies.listEnabled(project.id)
-  return policyStatuses(
-    tx,
-    project,
-    request,
-    policies.filter(policy => matchesPolicy(policy, change)),
-  )
+): Promise<readonly PolicyStatus[]> => (await requiredPoliciesOfAll(tx, project, [request]))[0]!
+
+/** In the same order. */
+export async function requiredPoliciesOfAll(
+  tx: Stores,
+  project: Project,
+  requests: readonly ChangeRequest[],
+): Promise<readonly (readonly PolicyStatus[])[]> {
+  const { policies, dependents } = await readWriteRules(tx, project)
+  const previews = await previewRequests(tx, project, requests)
+  const matched = requests.map((request, index) => {
+    const change = proposedChange(request, previews[index]!, dependents)
+    return { request, policies: policies.filter(policy => matchesPolicy(policy, change)) }
+  })
+  return policyStatusesOfAll(tx, project, matched)
 }
