@@ -63,20 +63,20 @@ export function serveOperations(
   })
 }
 
-/** Evaluation needs the projects in memory; writes need a database that responds and has space. */
+/** Evaluation needs the projects in memory; writes need a database that responds and whose disk can be written. */
 export async function databaseReadiness(
   ping: () => Promise<void>,
   isWarm: () => boolean,
-  health: { readonly isDiskFull: boolean },
+  health: { readonly diskFault: string | undefined },
 ): Promise<ReadinessState> {
   const responds = await respondsInTime(ping())
-  const { isDiskFull } = health
+  const { diskFault } = health
   const details = {
     database: responds ? 'ok' : 'away',
-    ...(isDiskFull && { disk: 'full' }),
+    ...(diskFault !== undefined && { disk: diskFault }),
     ...(!isWarm() && { projects: 'loading' }),
   }
-  return { canEvaluate: isWarm(), canWrite: responds && !isDiskFull, details }
+  return { canEvaluate: isWarm(), canWrite: responds && diskFault === undefined, details }
 }
 
 async function respondsInTime(ping: Promise<void>): Promise<boolean> {

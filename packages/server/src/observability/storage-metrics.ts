@@ -46,7 +46,7 @@ export function watchStorage(registry: Registry, storage: Pick<Storage, 'pool' |
     registry,
     'halyard_database_disk_full',
     '1 while writes fail because the disk is full.',
-    () => Number(health.isDiskFull),
+    () => Number(health.diskFault === 'full'),
     'max',
   )
   observeTotal(

@@ -36,7 +36,7 @@ export function isNameLost(error: unknown): boolean {
 }
 
 /** Why the database cannot serve a request that is right. */
-export type OutageKind = 'timeout' | 'disk_full' | 'unavailable'
+export type OutageKind = 'timeout' | 'disk_full' | 'disk_error' | 'read_only' | 'unavailable'
 
 const statementTimeoutCode = '57014'
 const postgresDiskFullCode = '53100'
@@ -45,14 +45,27 @@ const unavailableCodes = /^(08|53|57|58|25006)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND
 const unavailableMessages =
   /terminating connection|Connection terminated|not queryable|Query read timeout|Connection ended|server closed the connection|timeout exceeded when trying to connect|timeout expired/i
 
-/** The primary result codes of SQLite, in the low byte of what it reports. */
-const sqliteFull = 13
-/** Busy, locked, read-only, I/O error, corrupt, cannot open, not a database. */
-const sqliteUnavailable = new Set([5, 6, 8, 10, 11, 14, 26])
+/**
+ * By the primary result code of SQLite, in the low byte of what it reports: busy, locked, read-only, I/O error, corrupt, full, cannot open,
+ * not a database. A file system that became read-only is an I/O error for a file that is open.
+ */
+const sqliteOutages: Readonly<Record<number, OutageKind>> = {
+  5: 'unavailable',
+  6: 'unavailable',
+  8: 'read_only',
+  10: 'disk_error',
+  11: 'unavailable',
+  13: 'disk_full',
+  14: 'unavailable',
+  26: 'unavailable',
+}
 
 /** Without its result code, as when the error comes from another thread. */
-const sqliteUnavailableMessages =
-  /unable to open database|disk I\/O error|readonly database|database is locked|database disk image is malformed|not a database/
+const sqliteMessages: readonly (readonly [RegExp, OutageKind])[] = [
+  [/readonly database/, 'read_only'],
+  [/disk I\/O error/, 'disk_error'],
+  [/unable to open database|database is locked|database disk image is malformed|not a database/, 'unavailable'],
+]
 
 const sqliteCodeOf = (error: Error): number | undefined => {
   const { errcode } = error as Error & { errcode?: unknown }
@@ -63,19 +76,17 @@ const sqliteCodeOf = (error: Error): number | undefined => {
 export function outageKind(error: unknown): OutageKind | undefined {
   if (!(error instanceof Error)) return undefined
   const sqliteCode = sqliteCodeOf(error)
-  if (sqliteCode !== undefined) {
-    if (sqliteCode === sqliteFull) return 'disk_full'
-    return sqliteUnavailable.has(sqliteCode) ? 'unavailable' : undefined
-  }
+  if (sqliteCode !== undefined) return sqliteOutages[sqliteCode]
   const code = String((error as { code?: unknown }).code ?? '')
-  if (code === 'ERR_SQLITE_ERROR') return sqliteUnavailableMessages.test(error.message) ? 'unavailable' : undefined
+  if (code === 'ERR_SQLITE_ERROR') return sqliteMessages.find(([pattern]) => pattern.test(error.message))?.[1]
   if (code === statementTimeoutCode) return 'timeout'
   if (code === postgresDiskFullCode) return 'disk_full'
   return unavailableCodes.test(code) || unavailableMessages.test(error.message) ? 'unavailable' : undefined
 }
 
-/** The connection is of no further use, or there is none. */
-export const isDatabaseAway = (error: unknown): boolean => outageKind(error) === 'unavailable'
+/** The database cannot do its work: the connection is of no further use, there is none, or its disk fails. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  ['unavailable', 'read_only', 'disk_error'].includes(outageKind(error) ?? '')
 
 /** Numbers beyond what a column holds, and text that PostgreSQL does not take, such as NUL. */
 const unstorableCodes = new Set(['22001', '22003', '22021', '22P02', '22P05'])
@@ -101,6 +112,8 @@ export function databaseProblem(error: unknown, isCommitting = false): unknown {
 const outages = {
   timeout: { code: 'timeout', message: 'The database took too long; nothing was changed. Try again.' },
   disk_full: { code: 'disk_full', message: 'The disk is full; nothing was changed.' },
+  disk_error: { code: 'disk_error', message: 'The disk of the database fails; nothing was changed. Check the disk.' },
+  read_only: { code: 'read_only', message: 'The database is read-only; nothing was changed. Make its disk writable.' },
   unavailable: {
     code: 'unavailable',
     message: 'The database cannot be reached right now; nothing was changed. Try again.',
