@@ -3,11 +3,7 @@
  * Undefined when it needs what RE2 does not have.
  */
 export function javascriptPattern(pattern: string): string | undefined {
-  try {
-    new RegExp(pattern)
-  } catch {
-    return undefined
-  }
+  if (!isJavascriptPattern(pattern)) return undefined
   let converted = ''
   let isInClass = false
   for (let at = 0; at < pattern.length; at++) {
@@ -32,6 +28,15 @@ export function javascriptPattern(pattern: string): string | undefined {
     }
   }
   return converted
+}
+
+export function isJavascriptPattern(pattern: string): boolean {
+  try {
+    new RegExp(pattern)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const space = '\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}'

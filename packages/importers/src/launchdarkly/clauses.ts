@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, listOf, textOr } from '../document.ts'
 import { always, any, type Expression, filter, never, not } from '../expression.ts'
-import { javascriptPattern } from '../javascript-pattern.ts'
+import { isJavascriptPattern, javascriptPattern } from '../javascript-pattern.ts'
 import { type Property, reference } from '../model.ts'
 import type { Verdict } from '../verdict.ts'
 import { partialVersion } from './partial-version.ts'
@@ -164,9 +164,9 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 
 const isNoObject = (value: unknown): boolean => typeof value !== 'object' || value === null
 
-/** Undefined when none can match. */
+/** Undefined when none can match: LaunchDarkly ignores what is not a regular expression. */
 function patternOf(patterns: readonly string[], path: string, verdict: Verdict): string | undefined {
-  const converted = patterns.filter(isRegularExpression).map(pattern => {
+  const converted = patterns.filter(isJavascriptPattern).map(pattern => {
     const converted = javascriptPattern(pattern)
     if (converted !== undefined) return converted
     return verdict.refuse(
@@ -175,16 +175,6 @@ function patternOf(patterns: readonly string[], path: string, verdict: Verdict):
     )
   })
   return converted.length <= 1 ? converted[0] : converted.map(pattern => `(?:${pattern})`).join('|')
-}
-
-/** LaunchDarkly ignores those that are not. */
-function isRegularExpression(pattern: string): boolean {
-  try {
-    new RegExp(pattern)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d(:\d\d)?)/
