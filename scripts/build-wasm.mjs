@@ -14,7 +14,6 @@ const modules = {
     scalarKernel: 'sha1-scalar.wat',
     simdKernel: 'sha1-simd.wat',
   },
-  'packages/server/src/fast-path/copy-fragments.generated.ts': { copyFragments: 'copy-fragments.wat' },
 }
 
 async function generate(path) {

@@ -97,7 +97,7 @@ describe('imports', () => {
   it('only *-routes.ts, http/, observability/ and the composition root import Fastify', () => {
     const others = production.filter(
       file =>
-        !/-routes\.ts$|^server\/(http|observability)\/|^server\/(app|edge-main|main|dev\/dev-main)\.ts$/.test(
+        !/-routes\.ts$|^server\/(http|observability)\/|^server\/(app|edge-main|main|api\/serving-http|dev\/dev-main)\.ts$/.test(
           file.name,
         ),
     )

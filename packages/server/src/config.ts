@@ -379,7 +379,7 @@ export const settings = {
     variable: 'HALYARD_FAST_PATH',
     fallback: 'on',
     describes:
-      '`on` answers evaluations and polls for definitions on the raw socket; `off` sends every request through the ordinary path, with the same responses at lower speed.',
+      '`on` answers evaluations before routing; `off` sends them through the ordinary route, with the same responses at lower speed.',
     read: oneOf('on', 'off'),
   }),
   accessLog: setting({

@@ -9,9 +9,9 @@ import type { ProjectSource } from './evaluation/projects/project-source.ts'
 import { storedProjects } from './evaluation/projects/stored-projects.ts'
 import { createRequestOverrides, type RequestOverrides } from './evaluation/request-overrides.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
+import { cachedSubjects } from './evaluation/subjects/cached-subjects.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { storedSubjects } from './evaluation/subjects/stored-subjects.ts'
-import type { KnownDefinitions } from './fast-path/evaluation-fast-path.ts'
 import type { ReadOverrides } from './features/flag-overrides/signed-overrides.ts'
 import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
 import { currentProject } from './features/identity/authenticator.ts'
@@ -24,15 +24,13 @@ import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
 import type { AcceptsToken, Actor } from './tenancy.ts'
 
-/** Everything that evaluates from memory, for the ordinary path and the fast path. */
+/** Everything that evaluates from memory, for the ordinary routes and the evaluation handler. */
 export interface Serving {
   readonly snapshots: Snapshots
   readonly actors: ActorCache
   readonly evaluator: Evaluator
   readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
-  /** Undefined unless everything about key and token is in memory. */
-  knownDefinitions(key: string, token: string, withCohorts: boolean): KnownDefinitions | undefined
   readonly access: SdkAccess
   readonly streams: Streams
   readonly streamGuard: StreamGuard
@@ -65,7 +63,7 @@ export interface ServingSource {
 /** All of it from the database. */
 export const storedSource = (database: Database, changes: ChangeFeed): ServingSource => ({
   projects: storedProjects(database),
-  subjects: storedSubjects(database),
+  subjects: cachedSubjects(storedSubjects(database), changes),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
   currentProjectOf: cachedCurrentProject(database),
   changes,
@@ -121,10 +119,6 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
     access,
     streams,
     streamGuard,
-    knownDefinitions(key, token, withCohorts) {
-      const served = access.knownToDefinitions(key, token)
-      return served && { served, body: definitions.bodyOf(served, withCohorts) }
-    },
     isClosing: () => isClosing,
     beginClosing() {
       isClosing = true

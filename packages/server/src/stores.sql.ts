@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { everyPerson, groupEntity } from './evaluation/subjects/cached-subjects.ts'
 import { sqlResourceAccessStore } from './features/access/resource-access-store.sql.ts'
 import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
 import { sqlRoleStore } from './features/access/role-store.sql.ts'
@@ -30,6 +31,7 @@ import { sqlCertificateStore } from './features/imports/certificate-store.sql.ts
 import { sqlImportStore } from './features/imports/import-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
+import type { GroupRef } from './features/persons/group-store.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPersonRetentionStore } from './features/persons/retention/person-retention-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
@@ -45,8 +47,10 @@ import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
 import { sqlPayloadSchemaStore } from './features/typed-flags/payload-schema-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
+import { instantOf } from './instant.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
+import type { ChangeTopic } from './storage/changes/changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { TransactionEnd } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
@@ -85,6 +89,23 @@ interface StoreContext {
   readonly emailBox: SecretBox | undefined
 }
 
+/** Larger changes are announced as one of every person. */
+const announcedPersonsMax = 1000
+
+const announcePersons = (end: TransactionEnd) => (personIds: readonly number[]) => {
+  if (personIds.length > 0)
+    announce(end, 'person', personIds.length > announcedPersonsMax ? everyPerson : personIds.join())
+}
+
+const announceGroup =
+  (end: TransactionEnd) =>
+  (projectId: number, { typeIndex, key }: GroupRef) =>
+    announce(end, 'group', groupEntity(projectId, typeIndex, key))
+
+/** Without a project: the change streams of dashboards do not show them. */
+const announce = (end: TransactionEnd, topic: ChangeTopic, entityId: string): void =>
+  end.append?.({ topic, organizationId: null, projectId: null, entityId, at: instantOf(new Date()) })
+
 const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => Stores[Name] } = {
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
@@ -94,7 +115,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   codeReferences: ({ db }) => sqlCodeReferenceStore(db),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
-  cohortMembers: ({ db }) => sqlCohortMemberStore(db),
+  cohortMembers: ({ db, end }) => sqlCohortMemberStore(db, announcePersons(end)),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
@@ -104,7 +125,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
   flags: context => sqlFlagStore(context.db, context),
   freezes: ({ db }) => sqlFreezeStore(db),
-  groups: ({ db }) => sqlGroupStore(db),
+  groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
   identity: ({ db }) => sqlIdentityStore(db),
   imports: ({ db }) => sqlImportStore(db),
   shadow: ({ db }) => sqlShadowStore(db),
@@ -114,8 +135,9 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
   payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
-  persons: ({ db }) => sqlPersonStore(db),
-  personRetention: ({ db, limits }) => sqlPersonRetentionStore(db, limits?.personDays !== undefined),
+  persons: ({ db, end }) => sqlPersonStore(db, announcePersons(end)),
+  personRetention: ({ db, end, limits }) =>
+    sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),

@@ -5,6 +5,8 @@ export interface CacheLimits<V> {
   /** The sum of all sizes; the least recently used entries leave. Without `sizeOf` it is the number of entries. */
   readonly sizeMax: number
   readonly sizeOf?: (value: V) => number
+  /** What a value is about, so that all values about it can be invalidated together without a search. */
+  readonly tagOf?: (value: V) => string
 }
 
 /**
@@ -15,11 +17,17 @@ export class InvalidatedCache<V extends {}> {
   readonly #entries: LRUCache<string, V>
   readonly #sizeOf: (value: V) => number
   readonly #sizeMax: number
+  readonly #tagOf: ((value: V) => string) | undefined
+  readonly #keysByTag = new Map<string, Set<string>>()
   readonly #loads = new Map<string, { readonly generation: number; readonly value: Promise<V | undefined> }>()
   #generation = 0
 
-  constructor({ sizeMax, sizeOf = () => 1 }: CacheLimits<V>) {
-    this.#entries = new LRUCache({ maxSize: sizeMax })
+  constructor({ sizeMax, sizeOf = () => 1, tagOf }: CacheLimits<V>) {
+    this.#entries = new LRUCache({
+      maxSize: sizeMax,
+      ...(tagOf && { dispose: (value, key) => this.#untag(key, value) }),
+    })
+    this.#tagOf = tagOf
     this.#sizeMax = sizeMax
     this.#sizeOf = sizeOf
   }
@@ -60,12 +68,20 @@ export class InvalidatedCache<V extends {}> {
   set(key: string, value: V | undefined): void {
     const size = value === undefined ? 0 : Math.max(1, this.#sizeOf(value))
     if (value === undefined || size > this.#sizeMax) this.#entries.delete(key)
-    else this.#entries.set(key, value, { size })
+    else {
+      this.#entries.set(key, value, { size })
+      this.#tag(key, value)
+    }
   }
 
   delete(key: string): void {
     this.#generation += 1
     this.#entries.delete(key)
+  }
+
+  deleteTag(tag: string): void {
+    this.#generation += 1
+    for (const key of this.#keysByTag.get(tag) ?? []) this.#entries.delete(key)
   }
 
   deleteWhere(isStale: (value: V) => boolean): void {
@@ -76,6 +92,21 @@ export class InvalidatedCache<V extends {}> {
   clear(): void {
     this.#generation += 1
     this.#entries.clear()
+  }
+
+  #tag(key: string, value: V): void {
+    if (this.#tagOf === undefined) return
+    const tag = this.#tagOf(value)
+    const keys = this.#keysByTag.get(tag)
+    if (keys === undefined) this.#keysByTag.set(tag, new Set([key]))
+    else keys.add(key)
+  }
+
+  #untag(key: string, value: V): void {
+    const tag = this.#tagOf!(value)
+    const keys = this.#keysByTag.get(tag)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#keysByTag.delete(tag)
   }
 }
 

@@ -29,8 +29,6 @@ export interface Evaluation {
 export interface Evaluator {
   /** Synchronous when nothing has to be looked up. Never rejects: a lookup that fails makes the evaluation incomplete. */
   evaluate(served: ServedProject, asking: Asking, options?: EligibleOptions): Evaluation | Promise<Evaluation>
-  /** Undefined when something has to be looked up first. */
-  evaluateAtOnce(served: ServedProject, asking: Asking): Evaluation | undefined
 }
 
 /** Computed once per version of a project. */
@@ -91,17 +89,13 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
       const wanted = wantedSubject(served, asking)
       if (!wanted) return complete(undefined)
       const projectId = served.project.id
+      const cached = subjects.findCached?.(projectId, wanted)
+      if (cached) return complete(cached)
       if (breaker.isOpen(projectId)) return withoutLookup(served, asking, eligible)
       return lookUp(served, wanted).then(complete, () => {
         breaker.open(projectId)
         return withoutLookup(served, asking, eligible)
       })
-    },
-    evaluateAtOnce(served, asking) {
-      if (wantedSubject(served, asking)) return undefined
-      const subject = subjectOf(asking, undefined)
-      const outcomes = run(served, asking, subject)
-      return { eligible: viewOf(served).eligible.for(asking), outcomes, subject, isIncomplete: false }
     },
   }
 }

@@ -14,14 +14,18 @@ it('a lookup that takes too long is canceled in PostgreSQL, and flags of other p
       expect(made.status).toBe(201)
     }
     const evaluate = (token: string, more: object = {}) =>
-      s.post('/flags/?v=2', { token, distinct_id: 'known', ...more })
-    const event = { event: '$identify', distinct_id: 'known', properties: { $set: { plan: 'pro' } } }
-    for (const token of [s.projectToken, other.body.api_token]) {
-      expect((await s.post('/capture/', { api_key: token, ...event })).status).toBe(200)
-      await expect.poll(async () => (await evaluate(token)).body.flags.pro.enabled).toBe(true)
+      s.post('/flags/?v=2', { token, distinct_id: 'unseen', ...more })
+    for (const api_key of [s.projectToken, other.body.api_token]) {
+      for (const distinct_id of ['seen', 'unseen']) {
+        const event = { event: '$identify', distinct_id, properties: { $set: { plan: 'pro' } } }
+        expect((await s.post('/capture/', { api_key, ...event })).status).toBe(200)
+      }
+      expect((await evaluate(api_key, { distinct_id: 'seen' })).body.flags.pro.enabled).toBe(true)
     }
 
     await blocker.query('begin; lock table persons in access exclusive mode')
+    // A person that was looked up before is in memory.
+    expect((await evaluate(s.projectToken, { distinct_id: 'seen' })).body.flags.pro.enabled).toBe(true)
     const blocked = await evaluate(s.projectToken)
     expect(blocked.body.errorsWhileComputingFlags).toBe(true)
     expect(blocked.body.flags.pro.failed).toBe(true)

@@ -13,8 +13,6 @@ export interface Snapshots {
   forToken(token: string): Promise<ServedProject | undefined>
   /** By the hash of one of the project's secret keys; otherwise as `forToken`. */
   forSecretKey(hash: string): Promise<ServedProject | undefined>
-  /** Whether the secret key with this hash is cached for the project. */
-  isSecretKeyOf(served: ServedProject, hash: string): boolean
   /** Undefined when there is no such project; otherwise as `forToken`. */
   forProject(projectId: number): Promise<ServedProject | undefined>
   /** The version in memory at this moment; undefined when the project is not loaded. */
@@ -244,7 +242,6 @@ export function createSnapshots({
       const projectId = await secretKeys.find(hash)
       return projectId === undefined ? undefined : find(projectId)
     },
-    isSecretKeyOf: (served, hash) => secretKeys.get(hash) === served.project.id,
     forProject: find,
     current: projectId => entries.get(projectId)?.current,
     keep(projectId) {

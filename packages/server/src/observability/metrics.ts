@@ -25,8 +25,6 @@ export interface EvaluationTotals {
   readonly requests: number
   readonly flags: number
   readonly seconds: number
-  readonly unchanged: number
-  readonly definitions: number
   readonly fallbacks: Readonly<Record<string, number>>
 }
 
@@ -83,21 +81,15 @@ export function createMetrics(peers: Pick<WorkerBus, 'gatherMetrics' | 'onMetric
       const total = (name: string, help: string, read: () => number) => observeTotal(registry, name, help, read)
       total('halyard_evaluation_requests_total', 'Evaluation requests.', () => totals().requests)
       total('halyard_flags_evaluated_total', 'Flags returned by evaluations.', () => totals().flags)
-      total('halyard_evaluation_seconds_total', 'Time spent on evaluations on the fast path.', () => totals().seconds)
       total(
-        'halyard_definitions_unchanged_total',
-        'Polls for definitions answered 304 on the fast path.',
-        () => totals().unchanged,
-      )
-      total(
-        'halyard_definitions_sent_total',
-        'Polls for definitions answered 200 on the fast path.',
-        () => totals().definitions,
+        'halyard_evaluation_seconds_total',
+        'Time spent on evaluating flags and serializing the results.',
+        () => totals().seconds,
       )
       observeTotals(
         registry,
         'halyard_fast_path_fallbacks_total',
-        'Requests that the fast path left to the ordinary path, by reason.',
+        'Evaluation requests that the fast path passed to the ordinary route, by reason.',
         'reason',
         () => totals().fallbacks,
       )

@@ -76,13 +76,13 @@ describe('evaluations that have waited in the queue', () => {
   it('are shed beyond the limit, except for one in four', () => {
     const shedder = createLoadShedder({ lagMillisecondsMax: 1000, inFlightMax: 10 })
     const admitted = (queueMilliseconds: number) =>
-      Array.from({ length: 8 }, () => shedder.admitEvaluation(queueMilliseconds) === undefined)
+      Array.from({ length: 8 }, () => shedder.admitLate(queueMilliseconds) === undefined)
     expect(admitted(900)).toEqual(Array(8).fill(true))
     expect(admitted(1100)).toEqual([false, false, false, true, false, false, false, true])
     expect(shedder.load.shedTotal).toBe(6)
     shedder.close()
     const unlimited = createLoadShedder({ lagMillisecondsMax: 0, inFlightMax: 10 })
-    expect(unlimited.admitEvaluation(60_000)).toBeUndefined()
+    expect(unlimited.admitLate(60_000)).toBeUndefined()
     unlimited.close()
   })
 })

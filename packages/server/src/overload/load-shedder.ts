@@ -3,10 +3,10 @@ import { Problem } from '../problem.ts'
 
 /** Load shedding: beyond capacity, an immediate 503 is better than a response that no client waits for any more. */
 export interface LoadShedder {
-  /** For each request on the ordinary path; counts it as in flight until its response closes. A problem refuses it. */
+  /** For each request; counts it as in flight until its response closes. A problem refuses it. */
   admit(request: IncomingMessage, response: ServerResponse): Problem | undefined
-  /** For an evaluation on the fast path, which is never in flight. */
-  admitEvaluation(queueMilliseconds: number): Problem | undefined
+  /** For an evaluation that was admitted, after the time that it has waited. */
+  admitLate(queueMilliseconds: number): Problem | undefined
   readonly load: Load
   close(): void
 }
@@ -77,8 +77,7 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
       })
       return undefined
     },
-    admitEvaluation(queueMilliseconds) {
-      if (isOverloaded('evaluation')) return shed()
+    admitLate(queueMilliseconds) {
       const isLate = lagMillisecondsMax > 0 && queueMilliseconds > lagMillisecondsMax
       return isLate && ++lateEvaluations % servedLateInterval !== 0 ? shed() : undefined
     },

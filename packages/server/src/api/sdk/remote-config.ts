@@ -24,28 +24,19 @@ export const remoteConfig = (token: string): Properties => ({
 /** Additional fields for older SDKs that call `/decide/`. */
 export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
 
-/** The configuration in an evaluation response, as an object and as JSON to append to other fields. */
-export interface SerializedConfig {
-  readonly fields: Properties
-  readonly json: Buffer
-}
-
-/** Serialized once per version of a project. */
-export function createConfigSerializer(): (served: ServedProject, kind: 'current' | 'older') => SerializedConfig {
-  const known = {
-    current: new WeakMap<ServedProject, SerializedConfig>(),
-    older: new WeakMap<ServedProject, SerializedConfig>(),
-  }
+/** The configuration in an evaluation response, as JSON to append to other fields. Serialized once per version of a project. */
+export function createConfigSerializer(): (served: ServedProject, kind: 'current' | 'older') => Buffer {
+  const cached = { current: new WeakMap<ServedProject, Buffer>(), older: new WeakMap<ServedProject, Buffer>() }
   return (served, kind) => {
-    const config = known[kind].get(served) ?? serializeConfig(served.project.apiToken, kind)
-    known[kind].set(served, config)
+    const config = cached[kind].get(served) ?? serializeConfig(served.project.apiToken, kind)
+    cached[kind].set(served, config)
     return config
   }
 }
 
-function serializeConfig(token: string, kind: 'current' | 'older'): SerializedConfig {
+function serializeConfig(token: string, kind: 'current' | 'older'): Buffer {
   const fields = { ...remoteConfig(token), ...(kind === 'older' && olderConfig) }
-  return { fields, json: Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`) }
+  return Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`)
 }
 
 /** The configuration as a script. JSON within a script must not end it. */

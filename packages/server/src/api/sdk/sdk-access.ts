@@ -1,4 +1,3 @@
-import { memoizeByKey } from '../../concurrency/memoize-by-key.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import type { ActorCache } from '../../features/identity/actor-cache.ts'
@@ -18,8 +17,6 @@ export interface SdkAccess {
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
   /** The same for a project by its id. Raises `missing` both for an unknown project and for one without access. */
   toDefinitionsOf(key: string | undefined, projectId: number): Promise<ServedProject>
-  /** The same when key and token are in memory; otherwise undefined. */
-  knownToDefinitions(key: string, token: string): ServedProject | undefined
   /** The project whose flags the key may evaluate; its public token suffices. Raises the same. */
   toEvaluation(key: string | undefined): Promise<ServedProject>
 }
@@ -32,17 +29,12 @@ interface Deps {
   readonly acceptsToken?: AcceptsToken
 }
 
-/** The same keys recur. Only their hash is cached, never their access. */
-const hashesMax = 1000
-
 export function createSdkAccess({
   snapshots,
   actors,
   currentProjectOf,
   acceptsToken = acceptsOwnToken,
 }: Deps): SdkAccess {
-  const hashOf = memoizeByKey(hashesMax, hashSecret)
-
   async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {
     const served = await snapshots.forSecretKey(hashSecret(key))
     if (!served) throw refused('This secret key is not valid. It may have been revoked.')
@@ -88,16 +80,6 @@ export function createSdkAccess({
       if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
       if (!served || levelInProject(actor, served.project) === undefined) throw missing('Project')
       return served
-    },
-    knownToDefinitions(key, token) {
-      const served = snapshots.known(token)
-      if (!served) return undefined
-      const hash = hashOf(key)
-      if (key.startsWith('phs_')) return snapshots.isSecretKeyOf(served, hash) ? served : undefined
-      const actor = actors.known(hash)
-      const isAllowed =
-        actor && hasAnyScope(actor.key, ['feature_flag:read']) && levelInProject(actor, served.project) !== undefined
-      return isAllowed ? served : undefined
     },
     async toEvaluation(key) {
       if (key === undefined) {

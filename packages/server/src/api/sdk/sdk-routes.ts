@@ -3,19 +3,20 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import { overridesHeaders } from '../../evaluation/request-overrides.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type Query, queryOf } from '../../http/routes/query-of.ts'
-import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { reserveResponse } from '../../http/sdk-body/receive-body.ts'
+import { readBodyOf, readBodySyncOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
 import { spanOf } from '../../observability/telemetry/trace-requests.ts'
+import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { missing, Problem } from '../../problem.ts'
 import { serveBrowserLibrary } from './browser-library-routes.ts'
-import type { Definitions, DefinitionsBody } from './definitions.ts'
+import { type Definitions, type DefinitionsBody, definitionsHeaders } from './definitions.ts'
 import { isKnown } from './etag.ts'
 import { evaluationUrl } from './evaluation-url.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
 import type { SdkCalls } from './sdk-calls.ts'
-import type { SdkEvaluation } from './sdk-evaluation.ts'
-import { definitionsHeaders } from './sdk-headers.ts'
+import type { SdkEvaluation, SdkResult } from './sdk-evaluation.ts'
 import { traceEvaluation } from './trace-evaluation.ts'
 
 interface Deps {
@@ -24,20 +25,35 @@ interface Deps {
   readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
   readonly sdkCalls: Pick<SdkCalls, 'note'>
+  readonly bodyMemory: BodyMemoryBudget
 }
 
 /** The paths that PostHog SDKs call, except those for events. */
-export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions, sdkCalls }: Deps): void {
+export function serveSdk(app: FastifyInstance, deps: Deps): void {
+  const { snapshots, access, evaluation, definitions, sdkCalls, bodyMemory } = deps
   for (const endpoint of ['flags', 'decide'] as const) {
-    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    const handler = (request: FastifyRequest, reply: FastifyReply) => {
       const query = queryOf(request)
-      if (request.method !== 'POST') return sendJson(reply, JSON.stringify(emptyResponse(query)))
+      if (request.method !== 'POST') {
+        sendJson(reply, JSON.stringify(emptyResponse(query)))
+        return undefined
+      }
       const url = evaluationUrl(endpoint, query)
-      const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
-      noteProject(request, result.served)
-      sdkCalls.note(result.served.project.id, request.headers, query.ver)
-      traceEvaluation(spanOf(request), result.served, result.evaluation)
-      return sendJson(reply.headers(overridesHeaders(result.overrides)), evaluation.toJson(url, result, request.id))
+      const evaluate = (body: unknown) => evaluation.evaluate(url, request.headers, body)
+      const respond = (result: SdkResult): FastifyReply => {
+        noteProject(request, result.served)
+        sdkCalls.note(result.served.project.id, request.headers, query.ver)
+        traceEvaluation(spanOf(request), result.served, result.evaluation)
+        const json = evaluation.serialize(url, result, request.id)
+        reserveResponse(bodyMemory, reply.raw, json.length)
+        return sendJson(reply.headers(overridesHeaders(result.overrides)), json)
+      }
+      const body = readBodySyncOf(request)
+      const result = body === undefined ? readBodyOf(request).then(evaluate) : evaluate(body)
+      if (result instanceof Promise) return result.then(respond)
+      // Without a promise where none is needed: waiting for one is a measurable part of a request.
+      respond(result)
+      return undefined
     }
     serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
   }

@@ -1,7 +1,5 @@
-import type { CompiledFlag, Outcome } from '@halyard/engine'
+import { type CompiledFlag, firstCondition, type Outcome } from '@halyard/engine'
 import type { Outcomes } from '../../evaluation/outcomes.ts'
-import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
-import type { SerializedConfig } from './remote-config.ts'
 
 /** How an evaluation is serialized: each generation of SDKs reads its own shape. */
 export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
@@ -13,74 +11,180 @@ export interface Envelope {
   readonly evaluatedAt: number
   /** Something besides the evaluation failed, such as a lookup of stored properties. */
   readonly hasErrors: boolean
-  /** Merged into the top level: the configuration of posthog-js. */
-  readonly config?: SerializedConfig | undefined
+  /** The configuration of posthog-js, as JSON to append to the other fields. */
+  readonly config?: Buffer | undefined
   /** Whether the payloads are also sent as a map, for clients that read it there. */
   readonly hasPayloadMap?: boolean
 }
 
-/** The response as an object. The fast path writes the same bytes for the usual shape without creating one. */
-export function serializeFlagsResponse(
+/** Writes the JSON of an evaluation by copying cached fragments, one for each flag and outcome. */
+export type FlagsSerializer = (
   flags: readonly CompiledFlag[],
   outcomes: Outcomes,
   eligible: readonly number[],
   shape: ResponseShape,
   envelope: Envelope,
-): Properties {
-  const results = eligible.flatMap(index => {
-    const outcome = flags[index]!.outcomes[outcomes.outcomeIndex(index)]
-    return outcome === undefined ? [] : [[flags[index]!, outcome] as const]
-  })
-  const hasErrors = envelope.hasErrors || results.some(([, outcome]) => outcome.failed)
-  return {
-    errorsWhileComputingFlags: hasErrors,
-    ...inShape[shape](results),
-    ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloadsOf(results) }),
-    requestId: envelope.requestId,
-    evaluatedAt: envelope.evaluatedAt,
-    ...envelope.config?.fields,
+) => Buffer
+
+/** Larger fragments are not cached: one flag with a large payload has many outcomes. */
+const fragmentBytesMax = 64 * 1024
+const cachedBytesMaxDefault = 48 * 1024 * 1024
+
+/** What a fragment is, each ending with a comma; empty when the response does not mention the flag. */
+const fragmentTexts = {
+  detail: (flag: CompiledFlag, outcome: Outcome) => member(flag, detailOf(flag, outcome)),
+  value: (flag: CompiledFlag, outcome: Outcome) => member(flag, outcome.value),
+  payload: (flag: CompiledFlag, outcome: Outcome) => (outcome.payload === null ? '' : member(flag, outcome.payload)),
+  enabledValue: (flag: CompiledFlag, outcome: Outcome) => (outcome.enabled ? member(flag, outcome.value) : ''),
+  enabledKey: (flag: CompiledFlag, outcome: Outcome) => (outcome.enabled ? `${JSON.stringify(flag.key)},` : ''),
+}
+
+type FragmentKind = keyof typeof fragmentTexts
+
+/** A field of the response that lists flags. */
+interface Section {
+  readonly kind: FragmentKind
+  readonly opening: Buffer
+  readonly closing: number
+}
+
+const section = (kind: FragmentKind, opening: string, closing: string): Section => ({
+  kind,
+  opening: Buffer.from(opening),
+  closing: closing.charCodeAt(0),
+})
+const payloadMap = section('payload', ',"featureFlagPayloads":{', '}')
+const sections: Record<ResponseShape, readonly Section[]> = {
+  details: [section('detail', ',"flags":{', '}')],
+  values: [section('value', ',"featureFlags":{', '}'), payloadMap],
+  enabled_values: [section('enabledValue', ',"featureFlags":{', '}')],
+  enabled_keys: [section('enabledKey', ',"featureFlags":[', ']')],
+}
+const detailsWithPayloadMap = [...sections.details, payloadMap]
+
+const succeeded = Buffer.from('{"errorsWhileComputingFlags":false')
+const failed = Buffer.from('{"errorsWhileComputingFlags":true')
+const endOfObject = '}'.charCodeAt(0)
+
+/** Fragments live as long as the compiled flag they belong to: after a change of one flag, only its own are made again. */
+export function createFlagsSerializer(cachedBytesMax = cachedBytesMaxDefault): FlagsSerializer {
+  let cached = emptyCache()
+  let cachedBytes = 0
+
+  function makeFragment(kind: FragmentKind, flag: CompiledFlag, outcome: number, fragments: Fragments): Buffer {
+    const fragment = Buffer.from(fragmentTexts[kind](flag, flag.outcomes[outcome]!))
+    if (fragment.length <= fragmentBytesMax) {
+      fragments[outcome] = fragment
+      cachedBytes += fragment.length
+    }
+    return fragment
+  }
+
+  function fragmentOf(kind: FragmentKind, flag: CompiledFlag, outcome: number): Buffer {
+    let fragments = cached[kind].get(flag)
+    if (fragments === undefined) {
+      fragments = new Array(flag.outcomes.length)
+      cached[kind].set(flag, fragments)
+    }
+    return fragments[outcome] ?? makeFragment(kind, flag, outcome, fragments)
+  }
+
+  function fragmentsOf(
+    kind: FragmentKind,
+    flags: readonly CompiledFlag[],
+    outcomes: Outcomes,
+    eligible: readonly number[],
+  ) {
+    const fragments: Buffer[] = []
+    for (let position = 0; position < eligible.length; position++) {
+      const index = eligible[position]!
+      const outcome = outcomes.outcomeIndex(index)
+      if (outcome !== -1) fragments.push(fragmentOf(kind, flags[index]!, outcome))
+    }
+    return fragments
+  }
+
+  return (flags, outcomes, eligible, shape, envelope) => {
+    if (cachedBytes > cachedBytesMax) {
+      cached = emptyCache()
+      cachedBytes = 0
+    }
+    const listed = shape === 'details' && envelope.hasPayloadMap ? detailsWithPayloadMap : sections[shape]
+    const fragments = listed.map(({ kind }) => fragmentsOf(kind, flags, outcomes, eligible))
+    const hasErrors = envelope.hasErrors || hasFailed(flags, outcomes, eligible)
+    return assemble(hasErrors ? failed : succeeded, listed, fragments, envelope)
   }
 }
 
-type Results = readonly (readonly [CompiledFlag, Outcome])[]
+/** The fragments of a flag by outcome, made when they are first needed. */
+type Fragments = (Buffer | undefined)[]
 
-const inShape: Record<ResponseShape, (results: Results) => Properties> = {
-  details: results => ({ flags: keyed(results.map(([flag, outcome]) => [flag.key, flagDetail(flag, outcome)])) }),
-  values: results => ({
-    featureFlags: keyed(results.map(([flag, outcome]) => [flag.key, outcome.value])),
-    featureFlagPayloads: payloadsOf(results),
-  }),
-  enabled_values: results => ({
-    featureFlags: keyed(enabled(results).map(([flag, outcome]) => [flag.key, outcome.value])),
-  }),
-  enabled_keys: results => ({ featureFlags: enabled(results).map(([flag]) => flag.key) }),
-}
+const emptyCache = (): Record<FragmentKind, WeakMap<CompiledFlag, Fragments>> => ({
+  detail: new WeakMap(),
+  value: new WeakMap(),
+  payload: new WeakMap(),
+  enabledValue: new WeakMap(),
+  enabledKey: new WeakMap(),
+})
 
-const enabled = (results: Results): Results => results.filter(([, outcome]) => outcome.enabled)
-
-const payloadsOf = (results: Results): Properties =>
-  keyed(results.flatMap(([flag, outcome]) => (outcome.payload === null ? [] : [[flag.key, outcome.payload]])))
-
-/** Unlike an assignment this also works for a flag that is called `__proto__`. */
-const keyed = (pairs: readonly (readonly [string, unknown])[]): Properties => Object.fromEntries(pairs)
-
-export function flagDetail(flag: CompiledFlag, outcome: Outcome): Properties {
-  return {
-    key: flag.key,
-    enabled: outcome.enabled,
-    variant: outcome.variant,
-    reason: {
-      code: outcome.reason.code,
-      condition_index: outcome.reason.conditionIndex,
-      description: outcome.reason.description,
-    },
-    metadata: {
-      id: flag.id,
-      version: flag.version ?? 1,
-      description: null,
-      payload: outcome.payload,
-      has_experiment: flag.definition.hasExperiment ?? false,
-    },
-    ...(outcome.failed && { failed: true }),
+function hasFailed(flags: readonly CompiledFlag[], outcomes: Outcomes, eligible: readonly number[]): boolean {
+  for (let position = 0; position < eligible.length; position++) {
+    const index = eligible[position]!
+    const outcome = outcomes.outcomeIndex(index)
+    // The outcomes of conditions are never failures.
+    if (outcome !== -1 && outcome < firstCondition && flags[index]!.outcomes[outcome]!.failed) return true
   }
+  return false
 }
+
+function assemble(
+  start: Buffer,
+  listed: readonly Section[],
+  fragments: readonly (readonly Buffer[])[],
+  { config, evaluatedAt, requestId }: Envelope,
+): Buffer {
+  const tail = `,"requestId":${JSON.stringify(requestId)},"evaluatedAt":${evaluatedAt}`
+  let length = start.length + tail.length + (config?.length ?? 0) + 1
+  for (const [n, { opening }] of listed.entries()) {
+    length += opening.length + 1
+    for (const fragment of fragments[n]!) length += fragment.length
+  }
+  const bytes = Buffer.allocUnsafe(length)
+  let at = start.copy(bytes)
+  for (const [n, { opening, closing }] of listed.entries()) {
+    at += opening.copy(bytes, at)
+    const from = at
+    for (const fragment of fragments[n]!) {
+      bytes.set(fragment, at)
+      at += fragment.length
+    }
+    // The bracket replaces the comma of the last fragment.
+    if (at > from) at -= 1
+    bytes[at++] = closing
+  }
+  at += bytes.write(tail, at, 'latin1')
+  if (config !== undefined) at += config.copy(bytes, at)
+  bytes[at] = endOfObject
+  return bytes.subarray(0, at + 1)
+}
+
+const member = (flag: CompiledFlag, value: unknown): string => `${JSON.stringify(flag.key)}:${JSON.stringify(value)},`
+
+const detailOf = (flag: CompiledFlag, outcome: Outcome) => ({
+  key: flag.key,
+  enabled: outcome.enabled,
+  variant: outcome.variant,
+  reason: {
+    code: outcome.reason.code,
+    condition_index: outcome.reason.conditionIndex,
+    description: outcome.reason.description,
+  },
+  metadata: {
+    id: flag.id,
+    version: flag.version ?? 1,
+    description: null,
+    payload: outcome.payload,
+    has_experiment: flag.definition.hasExperiment ?? false,
+  },
+  ...(outcome.failed && { failed: true }),
+})

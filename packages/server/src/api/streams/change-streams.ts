@@ -89,7 +89,8 @@ export function createChangeStreams(
   }
   const unsubscribeFromEphemeral = ephemeral.subscribe(batch => deliver(batch.map(change => ({ change }))))
   const unsubscribe = changes.subscribe(
-    batch => deliver(recent.add(batch)),
+    // Persons change too often for dashboards, which do not follow them.
+    batch => deliver(recent.add(batch.filter(({ topic }) => topic !== 'person' && topic !== 'group'))),
     () => {
       recent.reset()
       for (const response of streams.keys()) write(response, opening(recent.position()))

@@ -6,8 +6,8 @@ import type { StreamGuard } from '../../http/routes/stream-guard.ts'
 import { serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { corsHeaders } from '../../http/server/response-headers.ts'
 import { missing, Problem } from '../../problem.ts'
+import { projectTokenHeader } from '../sdk/definitions.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
-import { projectTokenHeader } from '../sdk/sdk-headers.ts'
 import type { FollowOptions, Streams } from './streams.ts'
 
 interface Deps {

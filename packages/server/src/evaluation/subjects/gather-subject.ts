@@ -9,6 +9,8 @@ export const lookupMillisecondsMax = 1000
 export interface StoredSubjects {
   /** Returns the stored properties of the person and the groups. Raises `unavailable`. */
   find(projectId: number, wanted: WantedSubject): Promise<StoredSubject>
+  /** The same when all of it is in memory; otherwise undefined. */
+  findCached?(projectId: number, wanted: WantedSubject): StoredSubject | undefined
 }
 
 export interface WantedSubject {
@@ -28,6 +30,8 @@ export interface WantedSubject {
 }
 
 export interface StoredSubject {
+  /** Undefined when the distinct id belongs to no person. */
+  readonly personId?: number
   readonly personProperties?: Properties
   readonly groupProperties?: Readonly<Record<string, Properties>>
   readonly staticCohorts?: ReadonlySet<number>

@@ -38,7 +38,7 @@ async function lookUp(tx: Stores, projectId: number, wanted: WantedSubject) {
   const anonymous = anonDistinctId === undefined ? undefined : persons.get(anonDistinctId)
   const known = [anonymous, own].filter(person => person !== undefined)
   const subject: StoredSubject = {
-    ...(own && { personProperties: evaluatedPropertiesOf(own) }),
+    ...(own && { personId: own.id, personProperties: evaluatedPropertiesOf(own) }),
     ...(groups.length > 0 && { groupProperties: await groupPropertiesOf(tx, projectId, wanted) }),
     staticCohorts: own ? await tx.cohortMembers.holding(own.id, staticCohorts) : new Set<number>(),
   }

@@ -11,8 +11,6 @@ import { hashSecret } from './secret.ts'
 export interface ActorCache {
   /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not cached and the database is unavailable. */
   find(key: string): Promise<Actor>
-  /** The cached user of a key with this hash. */
-  known(hash: string): Actor | undefined
   close(): void
 }
 
@@ -78,11 +76,6 @@ export function createActorCache(
         throw invalidKey('This API key has expired. Sign in again or create a new one.')
       }
       return holder.actor
-    },
-    known(hash) {
-      const cached = cache.peek(hash)
-      if (!cached || cached.freshUntil <= monotonicNow()) return undefined
-      return cached.expiresAt !== null && cached.expiresAt <= now() ? undefined : cached.actor
     },
     close: unsubscribe,
   }

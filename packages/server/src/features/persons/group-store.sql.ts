@@ -4,10 +4,14 @@ import type { GroupRow, Tables } from '../../storage/tables.ts'
 import { contains } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { type Group, groupTypesPerProjectMax } from './group.ts'
-import type { GroupStore } from './group-store.ts'
+import type { GroupRef, GroupStore } from './group-store.ts'
 import { propertiesCharactersMax, updateProperties } from './properties.ts'
 
-export function sqlGroupStore(db: Kysely<Tables>): GroupStore {
+/** `onChanged` is called with a stored group that a write changes. */
+export function sqlGroupStore(
+  db: Kysely<Tables>,
+  onChanged: (projectId: number, ref: GroupRef) => void = () => {},
+): GroupStore {
   const groups = (projectId: number, typeIndex: number) =>
     db.selectFrom('groups').where('project_id', '=', projectId).where('type_index', '=', typeIndex)
 
@@ -64,9 +68,11 @@ export function sqlGroupStore(db: Kysely<Tables>): GroupStore {
         return
       }
       if (properties === known.properties || isTooLarge) return
+      onChanged(projectId, ref)
       await saveVersioned(db, 'groups', known.id, { properties: text, version: known.version + 1 })
     },
     async remove(projectId, { typeIndex, key }) {
+      onChanged(projectId, { typeIndex, key })
       const result = await db
         .deleteFrom('groups')
         .where('project_id', '=', projectId)

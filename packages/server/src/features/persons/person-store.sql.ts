@@ -9,7 +9,11 @@ import { writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
 
-export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
+/** `onChanged` is called with the stored persons that a write changes. */
+export function sqlPersonStore(
+  db: Kysely<Tables>,
+  onChanged: (personIds: readonly number[]) => void = () => {},
+): PersonStore {
   const persons = (projectId: number) => db.selectFrom('persons').selectAll().where('project_id', '=', projectId)
 
   return {
@@ -36,8 +40,14 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
       const row = await persons(projectId).where('uuid', '=', uuid.toLowerCase()).executeTakeFirst()
       return row && toPerson(row)
     },
-    write: (projectId, drafts) => writePersons(db, projectId, drafts),
+    write(projectId, drafts) {
+      onChanged(
+        drafts.flatMap(({ stored, absorbed }) => [...(stored ? [stored] : []), ...absorbed].map(({ id }) => id)),
+      )
+      return writePersons(db, projectId, drafts)
+    },
     async remove(projectId, personId) {
+      onChanged([personId])
       await sqlCohortMemberStore(db).removePerson(projectId, personId)
       const result = await db
         .deleteFrom('persons')
@@ -109,6 +119,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
         .where('id', '=', personId)
         .executeTakeFirst()
       if (locked.numUpdatedRows === 0n) return
+      onChanged([personId])
       await db
         .insertInto('hash_key_overrides')
         .values(hashKeys.map(({ flagKey, hashKey }) => ({ person_id: personId, flag_key: flagKey, hash_key: hashKey })))

@@ -1,10 +1,9 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type BodyMemoryBudget, type BodyReservation, freeBodyBytes } from '../../overload/body-memory-budget.ts'
 import { Problem } from '../../problem.ts'
 import type { SdkBodyMemory } from './sdk-body.ts'
 
-/** A larger response reserves memory until its client has read it. Cached bytes are shared by all responses. */
 const freeResponseCharacters = 1024 * 1024
 
 const tooLarge = (bytesMax: number): Problem =>
@@ -19,17 +18,16 @@ export function receiveBodies(app: FastifyInstance, bytesMax: number, budget: Bo
   app.decorate('bodyMemory', budget)
   app.decorateRequest('bodyReservation')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage, done: Done) => {
     const { bodyBytesMax = bytesMax } = request.routeOptions.config
     const limit = Math.min(bytesMax, bodyBytesMax)
-    return Number(request.headers['content-length']) > limit
-      ? Promise.reject(tooLarge(limit))
-      : collect(payload, limit, () => reserve(request))
+    const received = receivedBodies.get(request.raw)
+    if (received) done(null, received)
+    else if (Number(request.headers['content-length']) > limit) done(tooLarge(limit))
+    else collect(payload, limit, () => reserve(request), done)
   })
-  app.addHook('onSend', async (request, _reply, payload) => {
-    if (typeof payload === 'string' && payload.length > freeResponseCharacters) {
-      bodyMemoryOf(request).grow(payload.length)
-    }
+  app.addHook('onSend', async (_request, reply, payload) => {
+    if (typeof payload === 'string') reserveResponse(budget, reply.raw, payload.length)
     return payload
   })
   app.addHook('onResponse', async request => reservationOf(request)?.release())
@@ -42,6 +40,24 @@ export const bodyMemoryOf = (request: FastifyRequest): SdkBodyMemory => ({
   grow: bytes => (reservationOf(request) ?? reserveComplete(request)).grow(bytes),
   isGone: () => request.socket?.destroyed ?? false,
 })
+
+/**
+ * Reserves memory for a large response until its client has read it. Texts reserve on their own; of bytes only the sender knows whether
+ * they are shared by many responses. Raises `unavailable`.
+ */
+export function reserveResponse(budget: BodyMemoryBudget, response: ServerResponse, length: number): void {
+  if (length <= freeResponseCharacters) return
+  const reservation = budget.reserve(() => {})
+  reservation.complete()
+  reservation.grow(length)
+  response.once('close', reservation.release)
+}
+
+const receivedBodies = new WeakMap<IncomingMessage, Buffer>()
+
+/** For a request that was admitted and received before it came to Fastify. */
+export const passOnBody = (request: IncomingMessage, body: Buffer): void => void receivedBodies.set(request, body)
+export const isReceived = (request: IncomingMessage): boolean => receivedBodies.has(request)
 
 const budgetOf = (request: FastifyRequest): BodyMemoryBudget =>
   request.server.getDecorator<BodyMemoryBudget>('bodyMemory')
@@ -71,46 +87,46 @@ function reserveComplete(request: FastifyRequest): BodyReservation {
   return reservation
 }
 
-function collect(payload: IncomingMessage, bytesMax: number, reserveMemory: () => Reserved): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let received = 0
-    let reservation: BodyReservation | undefined
+type Done = (error: Error | null, body?: Buffer) => void
 
-    const onData = (chunk: Buffer): void => {
-      chunks.push(chunk)
-      received += chunk.length
-      try {
-        if (received > bytesMax) throw tooLarge(bytesMax)
-        if (reservation) reservation.grow(chunk.length)
-        else if (received > freeBodyBytes) beginReservation()
-      } catch (error) {
-        stop(error as Problem)
-      }
+function collect(payload: IncomingMessage, bytesMax: number, reserveMemory: () => Reserved, done: Done): void {
+  const chunks: Buffer[] = []
+  let received = 0
+  let reservation: BodyReservation | undefined
+
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk)
+    received += chunk.length
+    try {
+      if (received > bytesMax) throw tooLarge(bytesMax)
+      if (reservation) reservation.grow(chunk.length)
+      else if (received > freeBodyBytes) beginReservation()
+    } catch (error) {
+      stop(error as Problem)
     }
-    const beginReservation = (): void => {
-      const reserved = reserveMemory()
-      reserved.onEvicted(stop)
-      reservation = reserved.reservation
-      reservation.grow(received)
-    }
-    const onEnd = (): void => {
-      detach()
-      reservation?.complete()
-      resolve(Buffer.concat(chunks, received))
-    }
-    const onGone = (): void => stop(incomplete())
-    /** What else arrives is discarded. */
-    function stop(why: Problem): void {
-      detach()
-      reservation?.release()
-      chunks.length = 0
-      reject(why)
-    }
-    function detach(): void {
-      payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
-    }
-    payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
-    payload.resume()
-  })
+  }
+  const beginReservation = (): void => {
+    const reserved = reserveMemory()
+    reserved.onEvicted(stop)
+    reservation = reserved.reservation
+    reservation.grow(received)
+  }
+  const onEnd = (): void => {
+    detach()
+    reservation?.complete()
+    done(null, chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received))
+  }
+  const onGone = (): void => stop(incomplete())
+  /** What else arrives is discarded. */
+  function stop(why: Problem): void {
+    detach()
+    reservation?.release()
+    chunks.length = 0
+    done(why)
+  }
+  function detach(): void {
+    payload.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+  }
+  payload.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+  payload.resume()
 }

@@ -48,26 +48,24 @@ export async function readSdkBody(sent: SdkBody, memory: SdkBodyMemory, bytesMax
   return step.value
 }
 
-/**
- * The synchronous attempt of `readSdkBody`: small bodies as they are usually sent. Undefined when it takes more, or when the body is
- * wrong; then `readSdkBody` gives the value or the reason.
- */
+/** The synchronous attempt of `readSdkBody`: small bodies as they are usually sent. Undefined when it takes more. Raises the same. */
 export function readSdkBodySync(sent: SdkBody, countInflate: () => void): unknown {
-  if (sent.bytes === undefined || sent.bytes.length > syncBodyBytesMax) return undefined
-  try {
-    const decoding = decode(sent, syncBodyBytesMax)
-    let step = decoding.next()
-    while (!step.done) {
-      const { bytes, encoding } = step.value
-      if (encoding !== 'gzip' || bytes.length > syncInflateBytesMax) return undefined
-      if (declaredBytes(bytes) > syncBodyBytesMax) return undefined
-      countInflate()
+  if (sent.bytes !== undefined && sent.bytes.length > syncBodyBytesMax) return undefined
+  const decoding = decode(sent, syncBodyBytesMax)
+  let step = decoding.next()
+  while (!step.done) {
+    const { bytes, encoding } = step.value
+    if (encoding !== 'gzip' || bytes.length > syncInflateBytesMax) return undefined
+    if (declaredBytes(bytes) > syncBodyBytesMax) return undefined
+    countInflate()
+    try {
       step = decoding.next(gunzipSync(bytes, { maxOutputLength: syncBodyBytesMax }))
+    } catch (error) {
+      if (isBeyondLimit(error)) return undefined
+      throw error instanceof Problem ? error : damaged()
     }
-    return step.value
-  } catch {
-    return undefined
   }
+  return step.value
 }
 
 type Encoding = 'gzip' | 'br' | 'deflate'
@@ -139,12 +137,16 @@ async function inflateBytes(
     }
   } catch (error) {
     if (error instanceof Problem) throw error
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax)
-    throw new Problem('unparsable', 'The body could not be decompressed: it is damaged or incomplete.')
+    throw isBeyondLimit(error) ? tooLarge(bytesMax) : damaged()
   }
   if (inflated.length > freeBodyBytes) memory.grow(inflated.length)
   return inflated
 }
+
+const isBeyondLimit = (error: unknown): boolean => (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+
+const damaged = (): Problem =>
+  new Problem('unparsable', 'The body could not be decompressed: it is damaged or incomplete.')
 
 const clientGone = (): Problem => new Problem('unparsable', 'The client closed the connection.')
 

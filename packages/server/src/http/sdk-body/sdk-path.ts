@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queryOf } from '../routes/query-of.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyMemoryOf } from './receive-body.ts'
-import { evaluationBodyBytesMax, eventBodyBytesMax, readSdkBody } from './sdk-body.ts'
+import { evaluationBodyBytesMax, eventBodyBytesMax, readSdkBody, readSdkBodySync, type SdkBody } from './sdk-body.ts'
 
 export type SdkMethod = 'GET' | 'POST'
 
@@ -14,7 +14,7 @@ export function serveSdkPath(
   app: FastifyInstance,
   methods: readonly SdkMethod[],
   path: string,
-  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> | undefined,
   kind: SdkPathKind = 'other',
 ): void {
   const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => {
@@ -33,11 +33,16 @@ export function serveSdkPath(
 /** The JSON value that the request carries, within the limit of its route. */
 export function readBodyOf(request: FastifyRequest): Promise<unknown> {
   const { bodyBytesMax } = request.routeOptions.config
-  const sent = {
-    bytes: request.body as Buffer | undefined,
-    contentType: request.headers['content-type'],
-    contentEncoding: request.headers['content-encoding'],
-    compression: queryOf(request).compression,
-  }
-  return readSdkBody(sent, bodyMemoryOf(request), bodyBytesMax ?? eventBodyBytesMax)
+  return readSdkBody(sentIn(request), bodyMemoryOf(request), bodyBytesMax ?? eventBodyBytesMax)
 }
+
+/** The synchronous attempt of `readBodyOf`: undefined when it takes more. */
+export const readBodySyncOf = (request: FastifyRequest): unknown =>
+  readSdkBodySync(sentIn(request), bodyMemoryOf(request).countInflate)
+
+const sentIn = (request: FastifyRequest): SdkBody => ({
+  bytes: request.body as Buffer | undefined,
+  contentType: request.headers['content-type'],
+  contentEncoding: request.headers['content-encoding'],
+  compression: queryOf(request).compression,
+})

@@ -16,13 +16,7 @@ export function trustedProxies(trust: TrustProxy): Trust {
 }
 
 /** The address of the client behind trusted proxies, for requests that Fastify does not see. */
-export function createClientAddress(trust: TrustProxy) {
+export function createClientAddress(trust: TrustProxy): (request: IncomingMessage) => string | undefined {
   const isTrusted = trustedProxies(trust)
-  return (
-    headers: Readonly<Record<string, string | undefined>>,
-    remoteAddress: string | undefined,
-  ): string | undefined => {
-    if (trust === false || headers['x-forwarded-for'] === undefined) return remoteAddress
-    return proxyAddr({ headers, socket: { remoteAddress } } as unknown as IncomingMessage, isTrusted)
-  }
+  return request => (trust === false ? request.socket.remoteAddress : proxyAddr(request, isTrusted))
 }

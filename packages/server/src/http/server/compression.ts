@@ -36,9 +36,15 @@ function chooseEncoding(accepted: string, preferred: Encoding): Encoding | undef
   return weightOf(chosen) > 0 ? chosen : undefined
 }
 
-/** At once, with the least effort: for requests that are answered synchronously. */
-export const compressSync = (bytes: Uint8Array, encoding: Encoding): Buffer =>
-  encoding === 'gzip' ? gzipSync(bytes, { level: 1 }) : brotliCompressSync(bytes, brotliOptions(1))
+/** Smaller bodies are compressed synchronously: a trip to the thread pool costs more. */
+const compressedSyncBytesMax = 1024 * 1024
+
+/** With little effort, for responses that are made once: time matters more than size. */
+export function compress(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
+  const isSync = bytes.length <= compressedSyncBytesMax
+  if (encoding === 'gzip') return isSync ? gzipSync(bytes, { level: 1 }) : gzipAsync(bytes, { level: 1 })
+  return isSync ? brotliCompressSync(bytes, brotliOptions(1)) : brotliAsync(bytes, brotliOptions(1))
+}
 
 /** Compresses JSON and text for clients that accept it. Streams are sent as they are, and so is what a handler has encoded itself. */
 export function compressResponses(app: FastifyInstance): void {

@@ -6,7 +6,6 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import type { FastPath } from '../../fast-path/fast-path.ts'
 import {
   type AccessLog,
   type AccessLogEntry,
@@ -21,11 +20,11 @@ import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
 import { trackMethods } from '../routes/allowed-methods.ts'
-import { receiveBodies } from '../sdk-body/receive-body.ts'
+import { isReceived, receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
 import { compressResponses } from './compression.ts'
-import { closePort, createNodeServers } from './node-server.ts'
+import { closePort, createNodeServers, type FirstListener } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
 import { ambiguityOf, respondUnreadable } from './unreadable-request.ts'
@@ -39,7 +38,8 @@ export interface HttpOptions {
   readonly trustProxy: TrustProxy
   /** Checked before anything else is done with a request. */
   readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
-  readonly fastPath?: FastPath | undefined
+  /** Responds before Fastify does, or passes a request on. */
+  readonly first?: FirstListener | undefined
   /** Whether the process stops: each response is the last one of its connection. */
   readonly isStopping: () => boolean
   readonly tracing?: Tracing | undefined
@@ -49,7 +49,7 @@ export interface HttpOptions {
 
 /** The HTTP application before any route: how it reads requests, responds, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
-  const servers = createNodeServers(options.fastPath, options.isStopping)
+  const servers = createNodeServers(options.first, options.isStopping)
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -98,7 +98,7 @@ function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptio
     reply.header('connection', 'close')
     throw ambiguity
   }
-  const overload = shedder.admit(raw, reply.raw)
+  const overload = isReceived(raw) ? undefined : shedder.admit(raw, reply.raw)
   if (overload === undefined) return
   if (requestKind(raw.url ?? '') === 'evaluation') reply.headers(corsHeaders)
   throw overload

@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { setImmediate as nextEvents } from 'node:timers/promises'
-import type { FastPath } from '../../fast-path/fast-path.ts'
-import { createFastPathConnections } from '../../fast-path/fast-path-connections.ts'
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -18,11 +16,8 @@ export interface Address {
   readonly port: number
 }
 
-/** Serves new connections until they are given to `node:http`. */
-interface Connections {
-  serve(socket: Socket): void
-  beginClosing(): void
-}
+/** Responds to a request before the application does, or passes it on. */
+export type FirstListener = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void
 
 /** Connections that the operating system holds until they are accepted; it may have a lower limit of its own. */
 export const listenBacklog = 4096
@@ -39,9 +34,11 @@ const idleSweepMilliseconds = 50
 /** How long clients that keep connecting can delay the end. */
 const acceptMillisecondsMax = 2000
 
-export function createNodeServers(fastPath?: FastPath, isStopping: () => boolean = () => false): NodeServers {
+export function createNodeServers(
+  first: FirstListener = (_request, _response, pass) => pass(),
+  isStopping: () => boolean = () => false,
+): NodeServers {
   const unused = new Set<Socket>()
-  const connectionsOf: Connections[] = []
   const servers: Server[] = []
   let acceptedCount = 0
   let isClosing = false
@@ -75,32 +72,22 @@ export function createNodeServers(fastPath?: FastPath, isStopping: () => boolean
         response.on('timeout', destroyUnread)
         // Node reads nothing more on a connection whose upgrade was not accepted.
         if (isClosing || isStopping() || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-        route(request, response)
+        first(request, response, () => route(request, response))
       })
       server.timeout = unreadTimeoutMilliseconds
       // An unknown expectation is no reason to refuse, and Node would do it without a body.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
       servers.push(server)
-      const toHttp = takeConnections(server)
-      const handOver = (socket: Socket) => {
-        watch(socket)
-        toHttp(socket)
-      }
-      const connections: Connections = fastPath
-        ? createFastPathConnections({ fastPath, handOver, limits: server })
-        : { serve: handOver, beginClosing() {} }
-      connectionsOf.push(connections)
       return server.on('connection', (socket: Socket) => {
         acceptedCount++
         if (isClosing) socket.destroy()
-        else connections.serve(socket)
+        else watch(socket)
       })
     },
     async beginClosing() {
       await acceptWaiting()
       isClosing = true
       for (const socket of unused) socket.destroy()
-      for (const connections of connectionsOf) connections.beginClosing()
       for (const server of servers) endIdleUntilClosed(server)
     },
   }
@@ -134,11 +121,4 @@ function endIdleUntilClosed(server: Server): void {
   if (!server.listening) return
   const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
   server.once('close', () => clearInterval(sweep))
-}
-
-/** Replaces Node's own listener, which can be given connections later. */
-function takeConnections(server: Server): (socket: Socket) => void {
-  const [own] = server.listeners('connection')
-  server.off('connection', own as (socket: Socket) => void)
-  return socket => own!.call(server, socket)
 }

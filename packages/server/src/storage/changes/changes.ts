@@ -14,6 +14,10 @@ export type ChangeTopic =
   | 'plugin'
   | 'change_request'
   | 'sdk'
+  /** Stored persons: their ids, separated by commas, or `*`. New ones are not announced. */
+  | 'person'
+  /** A stored group. */
+  | 'group'
 
 export interface Change {
   readonly sequence: number

@@ -10,7 +10,11 @@ const parametersMax = 5000
 /** Rows are locked in one order, so that two writers of the same people cannot deadlock. */
 const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b)
 
-export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
+/** `onChanged` is called with the persons that are added or removed; merges and deletions of persons are announced as such. */
+export function sqlCohortMemberStore(
+  db: Kysely<Tables>,
+  onChanged: (personIds: readonly number[]) => void = () => {},
+): CohortMemberStore {
   /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
   const changeCount = async (cohortId: number, by: number): Promise<void> => {
     if (by === 0) return
@@ -33,6 +37,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
       return new Set(rows.map(row => row.cohort_id))
     },
     async add(projectId, cohortId, personIds) {
+      onChanged(personIds)
       let added = 0
       for (const part of inParts(ascending(personIds), parametersMax)) {
         const result = await db
@@ -54,6 +59,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
       return added
     },
     async remove(cohortId, personIds) {
+      onChanged(personIds)
       let removed = 0
       for (const part of inParts(ascending(personIds), parametersMax)) {
         const result = await db

@@ -9,7 +9,12 @@ const parametersMax = 5000
 /** A day, so that a person costs one write a day. */
 const dayOf = (instant: Instant): string => instant.slice(0, 10)
 
-export function sqlPersonRetentionStore(db: Kysely<Tables>, isRecording: boolean): PersonRetentionStore {
+/** `onChanged` is called with the persons that are removed. */
+export function sqlPersonRetentionStore(
+  db: Kysely<Tables>,
+  isRecording: boolean,
+  onChanged: (personIds: readonly number[]) => void = () => {},
+): PersonRetentionStore {
   return {
     async noteSeen(projectId, distinctIds, now) {
       if (!isRecording) return
@@ -62,6 +67,7 @@ export function sqlPersonRetentionStore(db: Kysely<Tables>, isRecording: boolean
         .execute()
       if (unseen.length === 0) return 0
       const ids = unseen.map(row => row.person_id)
+      onChanged(ids)
       const members = db.selectFrom('cohort_people').select('person_id').where('person_id', 'in', ids)
       // Members are examined again when the time has passed once more.
       await db

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Config } from '../../config.ts'
-import { createEvaluationFastPath } from '../../fast-path/evaluation-fast-path.ts'
-import { createAccessLog } from '../../observability/access-log.ts'
-import type { Metrics } from '../../observability/metrics.ts'
-import type { Tracing } from '../../observability/telemetry/tracing.ts'
-import { createLoadShedder } from '../../overload/load-shedder.ts'
-import type { Serving } from '../../serving.ts'
-import type { Authenticator } from './authenticator.ts'
-import { createHttp } from './create-http.ts'
+import type { Config } from '../config.ts'
+import type { Authenticator } from '../http/server/authenticator.ts'
+import { createHttp } from '../http/server/create-http.ts'
+import { createAccessLog } from '../observability/access-log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Tracing } from '../observability/telemetry/tracing.ts'
+import { createLoadShedder } from '../overload/load-shedder.ts'
+import type { Serving } from '../serving.ts'
+import { createEvaluationHandler } from './sdk/evaluation-handler.ts'
 
 interface Deps {
   readonly config: Pick<
@@ -41,9 +41,9 @@ export function createServingHttp({ config, authenticator, serving, metrics, tra
     shedder,
     tracing,
     isStopping: serving.isClosing,
-    fastPath:
+    first:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests, accessLog, log, trustProxy, tracing })
+        ? createEvaluationHandler({ ...serving, shedder, requests, accessLog, log, trustProxy, tracing })
         : undefined,
     onResponse: requests.observe,
   })

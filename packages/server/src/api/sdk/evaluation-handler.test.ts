@@ -1,7 +1,8 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 let s: Scenario
 beforeAll(async () => {
@@ -53,22 +54,17 @@ function send(path: string, sent: string | Buffer, headers: Record<string, strin
 
 const requestId = 'proxy-1:2.3'
 
-/** The same request on the fast path and, because it asks to close the connection, on the ordinary path. */
+/** The same request on the fast path and, because its body is chunked, on the ordinary route. */
 async function bothWays(
   body: object | string,
   path = '/flags/?v=2',
   more: Record<string, string> = {},
 ): Promise<[Response, Response]> {
   const sent = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(sent)),
-    'x-request-id': requestId,
-    ...more,
-  }
+  const headers = { 'content-type': 'application/json', 'x-request-id': requestId, ...more }
   return [
-    await send(path, sent, { ...headers, connection: 'keep-alive' }),
-    await send(path, sent, { ...headers, connection: 'close' }),
+    await send(path, sent, { ...headers, 'content-length': String(Buffer.byteLength(sent)) }),
+    await send(path, sent, { ...headers, 'transfer-encoding': 'chunked' }),
   ]
 }
 
@@ -169,6 +165,41 @@ it('counts the same on both paths', async () => {
   const after = totals()
   expect([after.requests - before.requests, after.flags - before.flags]).toEqual([2, 8])
   expect(after.seconds).toBeGreaterThan(before.seconds)
+})
+
+it('counts the requests that it passes to the ordinary route', async () => {
+  const fallbacks = () => ({ ...s.halyard.serving.counts.totals.fallbacks })
+  const before = fallbacks()
+  const body = { token: s.projectToken, distinct_id: 'user-1' }
+  await bothWays(body)
+  expect(fallbacks()).toEqual({ ...before, body: before.body + 1 })
+  await bothWays({ ...body, token: 'phc_unknown' })
+  expect(fallbacks()).toEqual({ body: before.body + 2, refused: before.refused + 1 })
+})
+
+it('answers pipelined requests in order, and other clients in between', async () => {
+  const body = JSON.stringify({ token: s.projectToken, distinct_id: 'user-1' })
+  const requests = Array.from(
+    { length: 2000 },
+    (_, n) =>
+      `POST /flags/?v=2 HTTP/1.1\r\nHost: a\r\nX-Request-Id: id-${n}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  const { hostname, port } = new URL(s.url)
+  const greedy = connect(Number(port), hostname)
+  let text = ''
+  greedy.on('data', chunk => {
+    text += chunk.toString('latin1')
+  })
+  const idsOf = () => Array.from(text.matchAll(/x-request-id: id-(\d+)/g), ([, id]) => Number(id))
+  greedy.write(requests.join(''))
+  await expect.poll(() => idsOf().length, { interval: 1 }).toBeGreaterThan(0)
+  expect((await bothWays(JSON.parse(body)))[0].status).toBe(200)
+  const between = idsOf().length
+  await expect.poll(() => idsOf().length).toBe(requests.length)
+  expect(idsOf()).toEqual(requests.map((_, n) => n))
+  expect(text.match(/HTTP\/1\.1 (?!200|503)/)).toBeNull()
+  expect(between).toBeLessThan(requests.length)
+  greedy.destroy()
 })
 
 it('applies every change at once on both paths', async () => {
