@@ -11,7 +11,6 @@ const { default: wabt } = await import('wabt')
  */
 const modules = {
   'packages/engine/src/hash/sha1-kernels.generated.ts': {
-    scalarKernel: 'sha1-scalar.wat',
     simdKernel: 'sha1-simd.wat',
   },
 }

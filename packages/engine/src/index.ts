@@ -1,7 +1,7 @@
 // definition/  flag and cohort definitions: parsing, operators, issues
 // compile/     filters become numbered predicates, flags become plans; match/ holds the operators
 // evaluate/    decide-flag.ts decides one flag for one subject; everything else feeds it
-// hash/        SHA-1 buckets: JavaScript, and WebAssembly scalar and SIMD kernels behind hashAll()
+// hash/        SHA-1 buckets: JavaScript, and a SIMD kernel in WebAssembly behind hashAll()
 // explain/     the trace of a decision, filter by filter
 // releases/    to how many more people a change of a flag releases it
 export { checkCohort, checkFlag } from './compile/check.ts'

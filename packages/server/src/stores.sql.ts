@@ -19,8 +19,6 @@ import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-s
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
 import { sqlFlagDetailsStore } from './features/flag-details/flag-details-store.sql.ts'
-import { type CommittedFlags, createCommittedFlags } from './features/flags/committed-flags.ts'
-import { createFlagCounts, type FlagCounts } from './features/flags/flag-counts.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
 import type { FlagLimits } from './features/flags/flag-store.ts'
 import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
@@ -59,21 +57,15 @@ import type { Stores } from './stores.ts'
 /** What is cached from one transaction to the next. */
 export interface StoreMemory {
   readonly activity: ActivityCounts
-  readonly flagCounts: FlagCounts
-  readonly committedFlags: CommittedFlags
 }
 
 export const createStoreMemory = (): StoreMemory => ({
   activity: createActivityCounts(),
-  flagCounts: createFlagCounts(),
-  committedFlags: createCommittedFlags(),
 })
 
 /** To be called when the change feed resets: another database may have taken over. */
-export function clearStoreMemory({ activity, flagCounts, committedFlags }: StoreMemory): void {
+export function clearStoreMemory({ activity }: StoreMemory): void {
   activity.clear()
-  flagCounts.clear()
-  committedFlags.clear()
 }
 
 /** As in the settings. */
@@ -123,7 +115,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
-  flags: context => sqlFlagStore(context.db, context),
+  flags: ({ db, limits }) => sqlFlagStore(db, limits),
   freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
   identity: ({ db }) => sqlIdentityStore(db),

@@ -8,7 +8,6 @@ export const VARIANT_SALT = 1
 
 /** By salt. */
 export const saltBytes = [new Uint8Array(0), utf8('variant')] as const
-export const saltLengths = [0, 7] as const
 
 /** SHA-1 reads 32-bit words. Prefixes are packed into words at compile time, since packing costs more than hashing. */
 export interface PackedPrefix {
@@ -45,7 +44,7 @@ function packBytes(bytes: Uint8Array, wordCount: number): Int32Array {
 }
 
 /** SHA-1 appends nine bytes: the end bit and the length. A block has 64 bytes. */
-export const blockCount = (length: number): number => ((length + 8) >> 6) + 1
+const blockCount = (length: number): number => ((length + 8) >> 6) + 1
 
 /** The padded message as words. */
 export function paddedMessage(

@@ -27,11 +27,10 @@ const tooContended = (cause: unknown): Problem =>
 export interface TransactionEnd {
   /** Retains a change; all of them are written with one statement, directly before the commit. */
   readonly append: ((change: NewChange) => void) | undefined
-  afterCommit(work: () => void): void
 }
 
 /** For reads. */
-export const readOnlyEnd: TransactionEnd = { append: undefined, afterCommit() {} }
+export const readOnlyEnd: TransactionEnd = { append: undefined }
 
 interface SqlDatabaseParts {
   readonly kysely: Kysely<Tables>
@@ -64,10 +63,8 @@ export function createSqlDatabase<Stores>(
     for (let n = 1; ; n++) {
       let isCommitting = false
       const changes: NewChange[] = []
-      const whenCommitted: (() => void)[] = []
       const end: TransactionEnd = {
         append: change => changes.push(change),
-        afterCommit: doing => whenCommitted.push(doing),
       }
       try {
         const transaction = isLarge ? kysely.transaction().setAccessMode('read write') : kysely.transaction()
@@ -78,7 +75,6 @@ export function createSqlDatabase<Stores>(
           return done
         })
         health.writeSucceeded()
-        for (const doing of whenCommitted) doing()
         return { result, hasChanges: changes.length > 0 }
       } catch (error) {
         if (!(error instanceof StaleWrite || isRaceLost(error))) {

@@ -1,19 +1,15 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { insertRows, insertRowsWithIds, updateRows } from '../../storage/bulk-rows.ts'
-import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved } from '../../storage/save-row.ts'
-import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
 import { contains, containsInOrder } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
-import type { CommittedFlags } from './committed-flags.ts'
 import type { Flag } from './flag.ts'
-import type { FlagCounts } from './flag-counts.ts'
 import { flagOf, fromFlag, fromVersion, type NewFlagRow, toFlag, toVersion } from './flag-rows.sql.ts'
 import type { FlagFilter, FlagLimits, FlagStore } from './flag-store.ts'
 
@@ -42,10 +38,6 @@ const insertVersion = pipelinedWrite((db, row: FlagVersionRow) => db.insertInto(
 
 const findFlags = preparedListQuery((db, ids) => flagsIn(db).where('flags.id', 'in', ids))
 
-const findVersions = preparedListQuery((db, ids) =>
-  db.selectFrom('flags').select(['id', 'version']).where('id', 'in', ids),
-)
-
 /** Never evaluated sorts before everything else. */
 const lastCalled = sql<string>`coalesce((select flag_last_used.at from flag_last_used
   where flag_last_used.project_id = flags.project_id and flag_last_used.kind = 'called'
@@ -57,14 +49,7 @@ const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | nu
 /** A literal, so that both databases see that the partial index of live keys fits. */
 const isLive = sql<boolean>`flags.deleted = 0`
 
-interface FlagStoreContext {
-  readonly end: TransactionEnd
-  readonly memory: { readonly flagCounts: FlagCounts; readonly committedFlags: CommittedFlags }
-  readonly limits: FlagLimits | undefined
-}
-
-export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagStoreContext): FlagStore {
-  const { flagCounts: counts, committedFlags } = memory
+export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined): FlagStore {
   const flags = () => flagsIn(db)
 
   const versions = (flagId: number) =>
@@ -78,61 +63,21 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
   const live = (projectId: number) =>
     db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
 
-  /** Counts only when there might be too many. */
-  async function checkCount(projectId: number, added: number, max: number): Promise<void> {
-    const newestChange = await sqlChangeLog(db).head()
-    if (counts.atMost(projectId, newestChange) + added <= max) return
-    const count = await countRows(live(projectId))
-    counts.keep(projectId, count, newestChange)
-    if (count + added > max) throw tooManyFlags(max)
-  }
-
-  /** As it will be read: the cached flag must not differ from the stored one. */
-  function cacheAfterCommit({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
-    end.afterCommit(() =>
-      committedFlags.keep({
-        id: row.id,
-        version: row.version,
-        characters: row.filters.length,
-        read: () => flagOf(row, createdBy, lastModifiedBy),
-      }),
-    )
-  }
-
-  /** For flags that were written here, it is enough to check that their version is still the same. */
-  async function findFlagsOrCommitted(flagIds: readonly number[]): Promise<Flag[]> {
-    const written = flagIds.filter(committedFlags.has)
-    const others = flagIds.filter(id => !committedFlags.has(id))
-    const found: Flag[] = []
-    for (const { id, version } of await findVersions(db, written)) {
-      const flag = committedFlags.take(id, version)
-      if (flag) found.push(flag)
-      else others.push(id)
-    }
-    for (const row of await findFlags(db, others)) found.push(toFlag(row))
-    return found
-  }
-
   const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
-    flagIds.length === 0 ? [] : (await findFlagsOrCommitted(flagIds)).filter(flag => flag.projectId === projectId)
+    (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
 
   return {
     async create(flag) {
       try {
-        const row = fromFlag(flag)
-        const id = await insertFlag(db, row)
-        cacheAfterCommit(flag, { ...row, id })
-        return { ...flag, id }
+        return { ...flag, id: await insertFlag(db, fromFlag(flag)) }
       } catch (error) {
         throw takenKey(error, flag.key)
       }
     },
     async save(flag) {
       try {
-        const row = { ...fromFlag(flag), id: flag.id }
-        const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
+        const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
         requireSaved(saved.numAffectedRows)
-        cacheAfterCommit(flag, row)
       } catch (error) {
         throw takenKey(error, flag.key)
       }
@@ -276,7 +221,9 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
 
     async checkLimits(projectId, { flags: added, filters }) {
       if (!limits) return
-      if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
+      const { flagsPerProjectMax } = limits
+      if (added > 0 && (await countRows(live(projectId))) + added > flagsPerProjectMax)
+        throw tooManyFlags(flagsPerProjectMax)
       const bytes = filters
         .map(item => Buffer.byteLength(JSON.stringify(item)))
         .filter(size => size > smallFiltersBytesMax)
