@@ -62,9 +62,7 @@ onEachDatabase('shadow mode', dialect => {
       last_difference: { there: true, here: false, distinct_id: expect.stringMatching(/^user-1[5-9]$/) },
     })
     const metrics = await (await fetch(`${s.url}/metrics`)).text()
-    expect(metrics).toContain(
-      `halyard_shadow_evaluations_total{project="${s.projectId}",flag="other",result="differ"} 5`,
-    )
+    expect(metrics).toContain('halyard_shadow_evaluations_total{result="differ"} 5')
   })
 
   it('counts a burst of evaluations that need the server, and failures apart from differences', {
@@ -127,9 +125,7 @@ onEachDatabase('shadow mode', dialect => {
     expect(await shadowOf(key)).toMatchObject({ agree, differ, failed: before.failed + 600 })
     expect(errors.filter(({ message }) => message.includes('/flags/ returned 502'))).toHaveLength(600)
     const metrics = await (await fetch(`${s.url}/metrics`)).text()
-    expect(metrics).toContain(
-      `halyard_shadow_evaluations_total{project="${s.projectId}",flag="${key}",result="failed"} ${before.failed + 600}`,
-    )
+    expect(metrics).toContain(`halyard_shadow_evaluations_total{result="failed"} ${before.failed + 600}`)
   })
 
   it('counts a report once, for flags of the project only', async () => {

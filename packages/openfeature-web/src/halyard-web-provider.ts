@@ -33,6 +33,8 @@ export interface HalyardWebProviderOptions {
 export interface OverrideSource {
   readonly token: string | undefined
   onChange(listener: () => void): () => void
+  /** Called with a token that the server does not accept. */
+  forget?(token: string): void
 }
 
 type Kind = 'boolean' | 'string' | 'number' | 'object'
@@ -183,6 +185,7 @@ export class HalyardWebProvider implements Provider {
     const etag = this.#snapshot?.etag
     const fetched = await fetchSnapshot({ url, token, context, etag, overrides, signal: request.signal })
     if (this.#isClosed || request.signal.aborted) return
+    if (overrides !== undefined && fetched?.areOverridesInvalid) this.#options.overrides?.forget?.(overrides)
     this.#failures = 0
     this.#isFromCache = false
     if (fetched !== undefined) {

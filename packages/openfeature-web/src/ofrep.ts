@@ -17,6 +17,8 @@ export interface FlagSnapshot {
   readonly streams: readonly string[]
   /** Of all flags: `flagSetId` is the id of the project. */
   readonly metadata?: Readonly<Record<string, string | number | boolean>>
+  /** The server did not accept the overrides of the request: they are tampered with, of another project, or not signed. */
+  readonly areOverridesInvalid?: true
 }
 
 export interface OfrepRequest {
@@ -74,6 +76,7 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
     streams: streamsIn(body.eventStreams),
     ...(isRecord(body.metadata) && { metadata: body.metadata as NonNullable<FlagSnapshot['metadata']> }),
     ...(found !== null && { etag: found }),
+    ...(response.headers.get('x-halyard-overrides') === 'invalid' && { areOverridesInvalid: true as const }),
   }
 }
 

@@ -144,7 +144,7 @@ export const settings = {
     variable: 'TRUST_PROXY',
     fallback: 'false',
     describes:
-      'Trusted proxies, whose `X-Forwarded-*` headers are used: `true`, `false`, the number of proxies (when there is no other way to this server), or IP addresses and CIDR ranges separated by commas.',
+      'Trusted proxies, whose `X-Forwarded-*` headers are used: `true`, `false`, the number of proxies (when there is no other way to this server), or IP addresses and CIDR ranges separated by commas. `true` trusts what clients write, so they can forge their address and evade the limit on sign-ins.',
     read: trustProxy,
   }),
   bodyBytesMax: setting({
@@ -464,7 +464,18 @@ export function readConfig(given: Environment): Config {
 }
 
 /** Sentences about variables that look like misspelt settings. */
-export const settingWarnings = (environment: Environment): string[] => unknownSettings(environment, knownVariables)
+export const settingWarnings = (environment: Environment): SettingWarning[] => [
+  ...unknownSettings(environment, knownVariables).map(message => ({ event: 'unknown_setting', message })),
+  ...(environment.TRUST_PROXY === 'true' ? [{ event: 'unsafe_setting', message: trustsEveryProxy }] : []),
+]
+
+interface SettingWarning {
+  readonly event: string
+  readonly message: string
+}
+
+const trustsEveryProxy =
+  'TRUST_PROXY is true: clients can forge their address and evade the limit on sign-ins. Set the number of proxies or their addresses.'
 
 function withSecretFiles(environment: Environment, problems: string[]): Environment {
   const read = secretVariables.flatMap(variable => {

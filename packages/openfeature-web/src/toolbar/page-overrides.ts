@@ -13,6 +13,8 @@ export interface PageOverrides {
   /** Stores a token. Returns false for text that is none, and changes nothing then. */
   set(token: string): boolean
   clear(): void
+  /** Clears the overrides if they are these. */
+  forget(token: string): void
   /** The address of this page with the overrides. */
   shareLink(): string
   onChange(listener: () => void): () => void
@@ -61,7 +63,9 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
     history.replaceState(null, '', url.href)
   }
   const stored = readStored(storage)
-  if ((shared === null || !use(shared)) && stored !== undefined && !use(stored)) use(undefined)
+  // An unsigned link is for `halyard dev`; elsewhere it would replace the visitor's own overrides.
+  const isForeign = shared?.startsWith('unsigned.') && !isLocal(url.hostname)
+  if ((shared === null || isForeign || !use(shared)) && stored !== undefined && !use(stored)) use(undefined)
 
   return {
     get token() {
@@ -75,6 +79,9 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
     },
     set: use,
     clear: () => void use(undefined),
+    forget(refused) {
+      if (refused === token) use(undefined)
+    },
     shareLink() {
       const link = new URL(location.href)
       if (token !== undefined) link.searchParams.set(parameter, token)
@@ -86,6 +93,9 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
     },
   }
 }
+
+const isLocal = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || hostname.startsWith('127.')
 
 interface Content {
   readonly values: Overrides

@@ -16,7 +16,7 @@ const drainMillisecondsMax = 10_000
 const lastRequestsMilliseconds = 300
 
 export function warnOfSettings(log: Pick<Logger, 'warn'>): void {
-  for (const warning of settingWarnings(process.env)) log.warn({ event: 'unknown_setting' }, warning)
+  for (const { event, message } of settingWarnings(process.env)) log.warn({ event }, message)
 }
 
 export function addressOf(config: Config, app: { readonly server: Pick<Server, 'address'> }): string {

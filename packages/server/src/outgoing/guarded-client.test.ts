@@ -84,7 +84,7 @@ describe('a guarded client', () => {
     const url = origin.replace('127.0.0.1', 'localhost')
     const failure = await failureOf(get(client(origin), url))
     expect(failure.kind).toBe('refused')
-    expect(failure.message).toBe('localhost is not a public address.')
+    expect(failure.message).toBe('localhost was not found or is not a public address.')
   })
 
   test.each(['ftp://example.com/', 'file:///etc/passwd', 'gopher://x', 'no address', 'http://user:pass@example.com/'])(

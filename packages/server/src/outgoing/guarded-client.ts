@@ -139,7 +139,8 @@ function parseTarget(text: string, base?: URL): URL {
 function createLookup(resolve: Resolve, isAllowedAddress: (address: string) => boolean): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return done(error, '')
+      // The same failure as for a private address: otherwise a caller could probe which internal names exist.
+      if (error) return done(notPublic(hostname), '')
       const isSafe = addresses.length > 0 && addresses.every(({ address }) => isAllowedAddress(address))
       if (!isSafe) return done(notPublic(hostname), '')
       if (options.all) return done(null, addresses)
@@ -180,7 +181,7 @@ function explain(error: unknown, request: OutgoingRequest, signal: AbortSignal):
 }
 
 function notPublic(host: string): OutgoingFailure {
-  return new OutgoingFailure('refused', `${host} is not a public address.`)
+  return new OutgoingFailure('refused', `${host} was not found or is not a public address.`)
 }
 
 function notAllowed(host: string): OutgoingFailure {

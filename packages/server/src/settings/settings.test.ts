@@ -114,7 +114,13 @@ describe('misspelt settings', () => {
       : name.startsWith('HALYARD_')
         ? [`${name} is not a setting and is ignored.`]
         : []
-    expect(settingWarnings({ [name]: 'x' })).toEqual(expected)
+    expect(settingWarnings({ [name]: 'x' }).map(({ message }) => message)).toEqual(expected)
+  })
+
+  it('warn that TRUST_PROXY=true trusts what clients write', () => {
+    const unsafe = [{ event: 'unsafe_setting', message: expect.stringContaining('TRUST_PROXY is true') }]
+    expect(settingWarnings({ TRUST_PROXY: 'true' })).toEqual(unsafe)
+    for (const value of ['false', '1', '10.0.0.0/8']) expect(settingWarnings({ TRUST_PROXY: value })).toEqual([])
   })
 
   it('are not confused with what the shell, Kubernetes and the welcome message set', () => {

@@ -102,6 +102,10 @@ export function databaseProblem(error: unknown, isCommitting = false): unknown {
       cause: error,
     })
   }
+  if (uniqueViolation(error) !== undefined) {
+    const message = 'Another request has saved the same at the same time; nothing was changed. Try again.'
+    return new Problem('conflict', message, { cause: error })
+  }
   const kind = outageKind(error)
   if (kind === undefined) return error
   const isUncertain = kind === 'unavailable' && isCommitting && sqliteCodeOf(error as Error) === undefined

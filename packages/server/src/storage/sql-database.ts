@@ -6,13 +6,15 @@ import { Problem } from '../problem.ts'
 import { type ReadLimits, StaleWrite, type TransactionHints } from '../stores.ts'
 import { appendChanges } from './changes/change-log.sql.ts'
 import type { NewChange } from './changes/changes.ts'
-import { databaseProblem, isNameLost, isRaceLost, outageKind } from './driver-error.ts'
+import { databaseProblem, isNameLost, isRaceLost, outageKind, uniqueViolation } from './driver-error.ts'
 import type { DialectName } from './migrations/migration.ts'
 import type { PreparedCompiledQuery } from './prepared-query.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
+/** A row that another transaction has just added is seen by the next attempt, which then chooses another value or refuses this one. */
+const takenAttemptsMax = 4
 const backOffMillisecondsMax = 40
 const writersWaitingMax = 10_000
 const writerWaitMillisecondsMax = 10_000
@@ -77,7 +79,8 @@ export function createSqlDatabase<Stores>(
         health.writeSucceeded()
         return { result, hasChanges: changes.length > 0 }
       } catch (error) {
-        if (!(error instanceof StaleWrite || isRaceLost(error))) {
+        const isTaken = uniqueViolation(error) !== undefined && n < takenAttemptsMax
+        if (!(error instanceof StaleWrite || isRaceLost(error) || isTaken)) {
           const outage = outageKind(error)
           if (outage) health.writeFailed(outage)
           throw databaseProblem(error, isCommitting)

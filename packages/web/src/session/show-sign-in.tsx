@@ -27,4 +27,9 @@ export function showSignIn(host: Host, openApp: () => unknown): void {
 }
 
 /** Only a local path is followed; anything else would be an open redirect. */
-const localPath = (next: string | null): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')
+function localPath(next: string | null): string {
+  const { origin } = window.location
+  // Parsed as the browser would: it drops tabs and line breaks, and reads a backslash as a slash.
+  const url = next !== null && URL.canParse(next, origin) ? new URL(next, origin) : undefined
+  return url?.origin === origin ? url.pathname + url.search + url.hash : '/'
+}

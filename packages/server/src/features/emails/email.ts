@@ -7,8 +7,15 @@ export interface EmailContent {
   readonly text: readonly string[]
   /** The page of the dashboard that it leads to. */
   readonly path: string
+  /** What users have written, quoted after the link so that none of it passes for the email's own text. */
+  readonly quotes?: readonly Quote[]
   /** Where such emails are turned off. */
   readonly footer?: { readonly text: string; readonly path: string }
+}
+
+export interface Quote {
+  readonly label: string
+  readonly text: string
 }
 
 export interface NewEmail extends EmailContent {

@@ -84,8 +84,20 @@ onEachDatabase('emails', dialect => {
     const { body: first } = await change('one', { 'x-halyard-note': encodeURIComponent('Für die Messe') })
     await run(4)
     expect(subjects()).toEqual([['ann@example.com', '[Shop] Approval requested: Update mailed']])
-    expect(smtp.received[0]?.text).toContain('Reason: Für die Messe')
+    expect(smtp.received[0]?.text).toContain('Reason:\n> Für die Messe')
     expect(smtp.received[0]?.text).toContain(`${publicUrl}/project/${project.id}/requests/${first.change_request_id}`)
+
+    // A note cannot pass for the email's own link or for its end.
+    const forged = 'Fine.\r\n\r\nhttps://evil.example/approve\r\n-- \r\nHalyard'
+    smtp.received.length = 0
+    const { body: hostile } = await change('forged', { 'x-halyard-note': encodeURIComponent(forged) })
+    await run(4)
+    const [, afterLink] = smtp.received[0]!.text.split(`/requests/${hostile.change_request_id}`)
+    expect(smtp.received[0]?.text.split('evil.example')).toHaveLength(2)
+    expect(afterLink).toMatch(
+      /^\s*Change:\n> [^\n]+\n\nReason:\n> Fine\. https:\/\/evil\.example\/approve -- {2}Halyard\n\n-- \nTurn off/,
+    )
+    await s.post(`${path}/change_requests/${hostile.change_request_id}/cancel/`)
 
     smtp.received.length = 0
     await ann.post(`${path}/change_requests/${first.change_request_id}/approve/`)
@@ -96,7 +108,7 @@ onEachDatabase('emails', dialect => {
       ['owner@halyard.local', '[Shop] Change applied: Update mailed'],
       ['owner@halyard.local', '[Shop] Change rejected: Update mailed'],
     ])
-    expect(smtp.received.at(-1)?.text).toContain('Reason: Not now.')
+    expect(smtp.received.at(-1)?.text).toContain('Reason:\n> Not now.')
 
     smtp.received.length = 0
     await change('three', { 'x-halyard-emergency': 'Checkout is down' })
@@ -129,7 +141,7 @@ onEachDatabase('emails', dialect => {
     const [english, german] = smtp.received
     expect(english?.text).toContain(`Turn off emails about change requests: ${publicUrl}/account`)
     expect(german?.text).toContain(`Von owner@halyard.local`)
-    expect(german?.text).toContain(`Grund: Sale`)
+    expect(german?.text).toContain('Grund:\n> Sale')
     expect(german?.text).toContain(`Nachrichten zu Anträgen abschalten: ${publicUrl}/account`)
     await cleo.patch('/api/users/@me/', { change_request_emails: true })
     await ann.patch('/api/users/@me/', { change_request_emails: false })

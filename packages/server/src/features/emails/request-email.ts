@@ -20,7 +20,8 @@ interface Wording {
   /** Begins the subject. */
   readonly steps: Readonly<Record<MailedStep, string>>
   readonly by: (who: string) => string
-  readonly reason: (text: string) => string
+  readonly change: string
+  readonly reason: string
   readonly turnOff: string
 }
 
@@ -41,7 +42,8 @@ const english: Wording = {
     emergency_applied: 'Emergency change to review',
   },
   by: who => `By ${who}`,
-  reason: text => `Reason: ${text}`,
+  change: 'Change',
+  reason: 'Reason',
   turnOff: 'Turn off emails about change requests:',
 }
 
@@ -62,7 +64,8 @@ const german: Wording = {
     emergency_applied: 'Notfalländerung zu prüfen',
   },
   by: who => `Von ${who}`,
-  reason: text => `Grund: ${text}`,
+  change: 'Änderung',
+  reason: 'Grund',
   turnOff: 'Nachrichten zu Anträgen abschalten:',
 }
 
@@ -81,11 +84,12 @@ export function requestEmail(
   { step, projectName, title, who, reason, path }: RequestNews,
   language: string | null,
 ): EmailContent {
-  const { steps, by, reason: because, turnOff } = language === 'de' ? german : english
+  const { steps, by, change, reason: because, turnOff } = language === 'de' ? german : english
   return {
     subject: `[${projectName}] ${steps[step]}: ${title}`,
-    text: [`${steps[step]}: ${title}`, by(who), ...(reason === '' ? [] : [because(reason)])],
+    text: [steps[step], by(who)],
     path,
+    quotes: [{ label: change, text: title }, ...(reason === '' ? [] : [{ label: because, text: reason }])],
     footer: { text: turnOff, path: '/account' },
   }
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../../http/routes/one-line.ts'
 import type { Job, JobContext } from '../../jobs/job-runner.ts'
 import { type Email, type EmailContent, nextAttemptAt } from './email.ts'
 
@@ -45,7 +46,12 @@ async function sendOne(context: JobContext, { transport, publicUrl, onFailure }:
   const { id, messageId, recipient, content } = email
   try {
     if (!content) throw new Error('The email was encrypted with another key.')
-    await transport.send({ messageId, to: recipient, subject: content.subject, text: textOf(content, publicUrl) })
+    await transport.send({
+      messageId,
+      to: recipient,
+      subject: oneLine(content.subject),
+      text: textOf(content, publicUrl),
+    })
   } catch (error) {
     const next = content && nextAttemptAt(email, context.now)
     onFailure(email, error, next === undefined)
@@ -55,7 +61,8 @@ async function sendOne(context: JobContext, { transport, publicUrl, onFailure }:
   await context.transaction(tx => tx.emails.remove(id))
 }
 
-function textOf({ text, path, footer }: EmailContent, publicUrl: string): string {
+function textOf({ text, path, quotes = [], footer }: EmailContent, publicUrl: string): string {
+  const quoted = quotes.map(quote => `${quote.label}:\n> ${oneLine(quote.text)}`)
   const ending = footer ? [`-- \n${footer.text} ${publicUrl}${footer.path}`] : []
-  return `${[...text, `${publicUrl}${path}`, ...ending].join('\n\n')}\n`
+  return `${[...text.map(oneLine), `${publicUrl}${path}`, ...quoted, ...ending].join('\n\n')}\n`
 }

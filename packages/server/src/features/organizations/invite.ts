@@ -79,10 +79,11 @@ const emailInvite = (
         recipient: targetEmail,
         subject: `${createdBy.email} invites you to ${organization.name} on Halyard`,
         text: [
-          `${createdBy.email} invites you to join the organization "${organization.name}" on Halyard.`,
+          `${createdBy.email} invites you to join an organization on Halyard.`,
           'Open this link within 7 days to accept:',
         ],
         path: signupPath(token),
+        quotes: [{ label: 'Organization', text: organization.name }],
       },
     ],
     now,

@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { routes, type ShadowReport } from '@halyard/contract'
 import { credentialOf, type SdkAccess } from '../../api/sdk/sdk-access.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
-import type { ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Handler, ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
@@ -11,18 +12,16 @@ import type { ShadowCount } from './shadow-store.ts'
 interface Deps {
   readonly database: Database
   readonly access: SdkAccess
-  readonly onCompared: (
-    projectId: number,
-    flag: string,
-    counts: { agree: number; differ: number; failed: number },
-  ) => void
+  readonly onCompared: (counts: { agree: number; differ: number; failed: number }) => void
   readonly now: () => Instant
 }
 
 /** Shadow mode: applications evaluate with another service and with Halyard, and report how often both agree. */
 export function serveShadow(serve: ServeRoute, { database, access, onCompared, now }: Deps): void {
-  serve(routes.shadow.report, async ({ headers, body }) => {
-    const served = await access.toDefinitions(credentialOf(headers), undefined)
+  const authorize = (headers: IncomingHttpHeaders) => access.toDefinitions(credentialOf(headers), undefined)
+
+  const report: Handler<typeof routes.shadow.report> = async ({ headers, body }) => {
+    const served = await authorize(headers)
     const { project } = served
     const counts = countsOf(served, body)
     const at = now()
@@ -32,9 +31,10 @@ export function serveShadow(serve: ServeRoute, { database, access, onCompared, n
       await tx.shadow.add(project.id, dayOf(at), [...counts.values()], at)
       return true
     })
-    if (isNew) for (const [key, count] of counts) onCompared(project.id, key, count)
+    if (isNew) for (const count of counts.values()) onCompared(count)
     return { counted: isNew }
-  })
+  }
+  serve(routes.shadow.report, report, authorize)
 
   serve(routes.shadow.get, ({ project, params }) =>
     database.read(async tx => {

@@ -303,7 +303,7 @@ onEachDatabase('webhooks', dialect => {
     expect((await s.post(`${p.hook}test/`)).body).toMatchObject({
       status: 'pending',
       response_status: null,
-      failure: '127.0.0.1 is not a public address.',
+      failure: '127.0.0.1 was not found or is not a public address.',
     })
     const member = await s.join(`member-${p.id}`)
     expect((await member.get(`${p.path}/webhooks/`)).status).toBe(403)

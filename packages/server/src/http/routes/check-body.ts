@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalid, Problem } from '../../problem.ts'
 import { eachStretch, isTooDeep, refuseHeavyJson, tooDeep } from '../sdk-body/json-text.ts'
+import { isOneLine } from './one-line.ts'
 
 type AnySchema = TSchema & {
   type?: string
@@ -141,19 +142,37 @@ function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly 
  * What a schema cannot say: a text that must not be empty must not be all blanks either. And PostgreSQL stores no NUL, and no
  * database a lone surrogate: text that cannot be stored unchanged is rejected on both.
  */
-function checkText(schema: AnySchema, body: unknown): void {
+function checkText(schema: AnySchema, body: unknown, path: readonly string[] = []): void {
+  if (schema.items && Array.isArray(body)) {
+    for (const item of body) checkText(schema.items, item, path)
+    return
+  }
   if (!schema.properties || !isObject(body)) return
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
+    const here = [...path, name]
+    if (typeof value === 'object') checkText(property, value, here)
     if (typeof value !== 'string') continue
     if (property.type !== 'string' && !property.anyOf) continue
     if ((property.minLength ?? 0) > 0 && value.trim() === '') {
-      throw invalid(name, 'blank', 'This field may not be blank.')
+      throw invalid(here.join('__'), 'blank', 'This field may not be blank.')
     }
     if (value.includes('\u0000') || !value.isWellFormed()) {
-      throw invalid(name, 'invalid_input', 'This field contains characters that cannot be stored.')
+      throw invalid(here.join('__'), 'invalid_input', 'This field contains characters that cannot be stored.')
+    }
+    if (isName(name, property) && !isOneLine(value)) {
+      throw invalid(here.join('__'), 'invalid_input', 'Use one line without control characters.')
     }
   }
+}
+
+const nameFields = new Set(['name', 'label', 'title', 'first_name'])
+const nameCharactersMax = 400
+
+/** Names appear in emails, logs and sentences. The `name` of a flag is a description, which is longer and may have several lines. */
+function isName(field: string, schema: AnySchema): boolean {
+  const lengthMax = schema.maxLength ?? Math.max(0, ...(schema.anyOf ?? []).map(option => option.maxLength ?? 0))
+  return nameFields.has(field) && lengthMax > 0 && lengthMax <= nameCharactersMax
 }
 
 /** Whether the schema limits the bytes of some free-form value. */

@@ -48,7 +48,12 @@ export type TakeOver = (response: ServerResponse, headers: OutgoingHttpHeaders) 
 
 export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R> | InProgress>
 
-export type ServeRoute = <const R extends Route>(route: R, handler: Handler<R>) => void
+/** `authorize` is for open routes that take other credentials than a personal API key: it runs before the body is read. */
+export type ServeRoute = <const R extends Route>(
+  route: R,
+  handler: Handler<R>,
+  authorize?: (headers: FastifyRequest['headers']) => Promise<unknown>,
+) => void
 
 /** A response with its own status, headers or body; otherwise a handler's value is the body of the first listed response. */
 export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
@@ -77,7 +82,7 @@ export function createServeRoute(
   limiter: RateLimiter,
   guard: StreamGuard,
 ): ServeRoute {
-  return (route, handler) => {
+  return (route, handler, authorize) => {
     const status = Number(Object.keys(route.responses)[0])
     // A method that is not allowed is so for every id.
     const isRefusal = status === 405
@@ -92,6 +97,7 @@ export function createServeRoute(
       async onRequest(request, reply) {
         if (route.isForBrowsers) reply.headers(corsHeaders)
         const access = await admit(route, request, authenticator, actor => limiter.take(actor.key.id))
+        await authorize?.(request.headers)
         request.setDecorator('access', access)
       },
       async handler(request, reply) {
