@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
@@ -211,11 +211,115 @@ describe('commands beside a running server', () => {
       const policies = `${server.url}/api/projects/${project}/approval_policies/`
       expect((await fetch(policies, { method: 'POST', headers, body })).status).toBe(201)
     }
-    const refused = await inProject('disable', 'gated')
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/Change request \d+\./)])
-    expect((await inProject('create', 'another')).code).toBe(1)
+    const requests = async () =>
+      JSON.parse((await halyard('requests', 'list', '--project', String(project), '--json')).stdout)
+    for (const change of [
+      ['disable', 'gated'],
+      ['create', 'another'],
+      ['rollout', 'gated', '20'],
+      ['variants', 'gated', 'a=40', 'b=60'],
+    ]) {
+      const refused = await inProject(...change)
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Add --request-approval')])
+    }
+    expect(await requests()).toEqual([])
     expect((await inProject('list')).stdout).toMatch(/^KEY.*\ngated +enabled[^\n]*\n$/)
+    const asked = await inProject('rollout', 'gated', '20', '--request-approval', '--note', 'The first week went well')
+    expect([asked.code, asked.stdout]).toEqual([0, expect.stringMatching(/^Opened change request \d+\./)])
+    const [{ id }] = await requests()
+    const shown = await halyard('requests', 'show', String(id), '--project', String(project))
+    expect(shown.stdout).toContain('filters.groups[0].rollout_percentage: none → 20')
+    expect(shown.stdout).toContain('The first week went well')
+    const own = await halyard('requests', 'approve', String(id), '--project', String(project))
+    expect([own.code, own.stderr]).toEqual([1, expect.stringMatching(/^halyard: .+/)])
+    const rejected = await halyard(
+      'requests',
+      'reject',
+      String(id),
+      '--reason',
+      'Too early',
+      '--project',
+      String(project),
+    )
+    expect([rejected.code, rejected.stdout + rejected.stderr]).toEqual([
+      expect.any(Number),
+      expect.stringMatching(/\w/),
+    ])
     expect((await inProject('disable', 'gated', '--emergency', 'Checkout is down')).stdout).toContain('disabled')
+  })
+
+  it('sets rollouts and variants, shows what was changed, archives and brings back', async () => {
+    await halyard('flags', 'create', 'edited', '--rollout', '10')
+    expect((await halyard('flags', 'rollout', 'edited', '25')).stdout).toMatch(/edited +enabled +25%/)
+    expect((await halyard('flags', 'rollout', 'edited', '200')).code).toBe(2)
+    expect((await halyard('flags', 'variants', 'edited', 'control=50', 'test=40')).stderr).toContain('add up to 90')
+    expect((await halyard('flags', 'variants', 'edited', 'control=50', 'test=50')).stdout).toMatch(
+      /control +50[\s\S]*test +50/,
+    )
+    expect((await halyard('flags', 'variants', 'edited', 'test=70', 'control=30')).stdout).toMatch(
+      /control +30[\s\S]*test +70/,
+    )
+    expect(JSON.parse((await halyard('flags', 'variants', 'edited', '--json')).stdout)).toMatchObject([
+      { key: 'control', rollout_percentage: 30 },
+      { key: 'test', rollout_percentage: 70 },
+    ])
+    for (const args of [
+      ['flags', 'history', 'edited'],
+      ['activity', '--limit', '10'],
+    ]) {
+      const { stdout } = await halyard(...args)
+      expect(stdout).toContain('filters.groups[0].rollout_percentage: 10 → 25')
+      expect(stdout).toContain('filters.multivariate.variants[0].rollout_percentage: 50 → 30')
+    }
+    expect((await halyard('flags', 'archive', 'edited')).stdout).toContain('disabled')
+    expect((await halyard('flags', 'get', 'edited')).stderr).toContain('There is no flag "edited"')
+    expect((await halyard('flags', 'unarchive', 'edited')).stdout).toContain('disabled')
+    const escaped = await halyard('flags', 'create', 'bad key!')
+    expect([escaped.code, escaped.stderr]).toEqual([0, expect.stringContaining('has to be escaped in URLs')])
+  })
+
+  it('compares environments and promotes flags between them', async () => {
+    const key = (await halyard('keys', 'create', '--email', 'owner@halyard.local', '--quiet')).stdout.trim()
+    const sets = `${server.url}/api/organizations/@current/environment_sets/`
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const made = await fetch(sets, { method: 'POST', headers, body: JSON.stringify({ name: 'Shop' }) })
+    const { environments } = (await made.json()) as { environments: { name: string; project: number }[] }
+    const [development, production] = environments
+    await halyard('flags', 'create', 'pay-later', '--rollout', '40', '--project', String(development?.project))
+    expect((await halyard('environments', 'list')).stdout).toMatch(/Shop +\d+ +production +\d+ +yes/)
+    const compare = () => halyard('environments', 'compare', '--set', 'Shop')
+    expect((await compare()).stdout).toMatch(/KEY +DEVELOPMENT +PRODUCTION\npay-later +enabled 40% +-/)
+    const promote = (...more: string[]) =>
+      halyard('promote', 'pay-later', '--set', 'Shop', '--from', 'development', '--to', 'production', ...more)
+    expect((await promote('--dry-run')).stdout).toMatch(/pay-later: create[\s\S]*Nothing was changed/)
+    expect((await compare()).stdout).toContain('-')
+    expect((await promote()).stdout).toContain('Promoted from development to production')
+    expect((await compare()).stdout).toMatch(/pay-later +enabled 40% +disabled 40%/)
+    expect((await promote('--to', 'moon')).stderr).toContain('It has: development, production.')
+    const body = JSON.stringify({ action_key: '*' })
+    await fetch(`${server.url}/api/projects/${production?.project}/approval_policies/`, {
+      method: 'POST',
+      headers,
+      body,
+    })
+    await halyard('flags', 'rollout', 'pay-later', '60', '--project', String(development?.project))
+    expect((await promote()).stderr).toContain('Add --request-approval')
+    expect((await promote('--request-approval')).stdout).toMatch(/^Opened change request \d+/)
+  })
+
+  it('creates, lists and revokes secret keys of a project', async () => {
+    const { id, value } = JSON.parse((await halyard('keys', 'secret', 'create', 'Backend', '--json')).stdout)
+    expect(value).toMatch(/^phs_/)
+    expect((await halyard('keys', 'secret', 'list')).stdout).toContain('Backend')
+    expect((await halyard('keys', 'secret', 'revoke', id)).stdout).toBe(`Revoked ${id}.\n`)
+    expect((await halyard('keys', 'secret', 'list')).stdout).not.toContain('Backend')
+  })
+
+  it('names the scope that was meant, and what is wrong with a project', async () => {
+    const create = (scopes: string) => halyard('keys', 'create', '--email', 'owner@halyard.local', '--scopes', scopes)
+    expect((await create('flags:write')).stderr).toContain('Did you mean "feature_flag:write"?')
+    expect((await create('zebra:read')).stderr).toContain('cohort, dashboard, edge, feature_flag')
+    expect((await halyard('flags', 'list', '--project', '987654')).stderr).toContain('See: halyard projects list')
   })
 
   it('finds flags in a checkout or a folder, and uploads where they are', async () => {
@@ -506,7 +610,9 @@ describe('commands beside a running server', () => {
     const sick = await run(['doctor'], { DATABASE_URL: 'postgres://user@127.0.0.1:1/none' })
     expect([sick.code, sick.stdout]).toEqual([1, expect.stringContaining('BAD')])
     expect(stdout).toContain('Nothing is exported by OTLP')
-    expect(stdout).toContain('Prometheus metrics are served at /metrics on the main port')
+    expect(stdout).toContain(
+      'Prometheus metrics are served at /metrics on the main port, without a token: HOST is 127.0.0.1, so only this machine',
+    )
     const silent = await run(['doctor'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
     expect([silent.code, silent.stdout]).toEqual([1, expect.stringContaining('http://127.0.0.1:1/v1/traces')])
   })
@@ -701,7 +807,38 @@ describe('the command line', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it.each(['bash', 'zsh', 'fish'])('completes every command in %s', async shell => {
+    const { code, stdout } = await run(['completion', shell])
+    expect(code).toBe(0)
+    for (const command of commands) expect(stdout).toContain(command.join(' '))
+    for (const option of ['request-approval', 'expires-in-days']) expect(stdout).toContain(option)
+  })
+
+  it('completes commands, options and nothing after an option that takes a value in bash', async () => {
+    const { stdout: script } = await run(['completion', 'bash'])
+    const complete = (...line: string[]) => {
+      const ask = `COMP_WORDS=(halyard "$@"); COMP_CWORD=$#; _halyard; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const output = execFileSync('bash', ['--norc', '-c', `${script}\n${ask}`, 'bash', ...line], { encoding: 'utf8' })
+      return output.trim().split('\n')
+    }
+    expect(complete('fl')).toEqual(['flags'])
+    expect(complete('flags', 'ro')).toEqual(['rollout'])
+    expect(complete('flags', '--project', '3', 'list', '--se')).toEqual(['--search'])
+    expect(complete('keys', 'secret', '')).toEqual(['create', 'list', 'revoke', '--help'])
+    expect(complete('flags', 'list', '--search', '')).toEqual([''])
+  })
+
+  it('ends quietly when the reader of its output has enough', () => {
+    const command = `"${process.execPath}" "${program}" completion fish | head -c 1; exit \${PIPESTATUS[0]}`
+    const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', command], {
+      env: clean({}),
+      encoding: 'utf8',
+    })
+    expect([stdout, stderr, status]).toEqual(['#', '', 0])
+  })
+
   it('prints its version', async () => {
+    expect((await run(['version'])).stdout).toBe((await run(['--version'])).stdout)
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
     expect((await run(['--version'])).stdout).toBe(`${version}\n`)
   })
@@ -712,6 +849,9 @@ describe('the command line', () => {
     [['keys'], 'Commands:'],
     [['users'], 'reset-password'],
     [['users', 'bogus'], "unknown command 'bogus'"],
+    [['nonsense', '--help'], "unknown command 'nonsense'"],
+    [['flags', 'nonsense', '--help'], "unknown command 'nonsense'"],
+    [['flags', 'list', '--project', 'abc'], 'must be the id of a project'],
     [['backup'], "missing required argument 'file'"],
     [['doctor', '--nonsense'], "unknown option '--nonsense'"],
     [['keys', 'create', '--email', 'a@b.c', '--expires-in-days', 'x'], 'whole number'],

@@ -61,7 +61,15 @@ export const spansOf = (receiver: Receiver): ReceivedSpan[] =>
     resourceSpans.flatMap((one: any) => one.scopeSpans.flatMap((scope: any) => scope.spans)),
   )
 
-export const logsOf = (receiver: Receiver): { traceId?: string; body: { stringValue: string } }[] =>
+interface LogRecord {
+  readonly traceId?: string
+  readonly spanId?: string
+  readonly eventName?: string
+  readonly body: { readonly stringValue: string }
+  readonly attributes: Attribute[]
+}
+
+export const logsOf = (receiver: Receiver): LogRecord[] =>
   json(receiver, '/v1/logs').flatMap(({ resourceLogs }) =>
     // biome-ignore lint/suspicious/noExplicitAny: as above.
     resourceLogs.flatMap((one: any) => one.scopeLogs.flatMap((scope: any) => scope.logRecords)),

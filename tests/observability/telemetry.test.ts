@@ -101,7 +101,7 @@ describe.each(Object.entries(paths))('telemetry of a server on the %s', (_name, 
       'feature_flag.set.id': String(project.id),
       'feature_flag.provider.name': 'halyard',
     }
-    expect(span.events.map(({ name, attributes }) => ({ name, ...valuesOf(attributes) }))).toEqual([
+    const evaluations = [
       {
         name: 'feature_flag.evaluation',
         'feature_flag.key': 'everyone',
@@ -116,7 +116,12 @@ describe.each(Object.entries(paths))('telemetry of a server on the %s', (_name, 
         'feature_flag.result.reason': 'split',
         ...common,
       },
-    ])
+    ]
+    expect(span.events.map(({ name, attributes }) => ({ name, ...valuesOf(attributes) }))).toEqual(evaluations)
+    // The same as events in the log, in the trace.
+    const events = () => logsOf(collector).filter(record => record.spanId === span.spanId && record.eventName)
+    await expect.poll(() => events().length).toBe(evaluations.length)
+    expect(events().map(record => ({ name: record.eventName, ...valuesOf(record.attributes) }))).toEqual(evaluations)
   })
 
   it('OFREP evaluations are traced as well', async () => {

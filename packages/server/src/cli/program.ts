@@ -1,17 +1,15 @@
 import { importSources } from '@halyard/importers/model'
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { version } from '../version.ts'
-import { targets } from './types/targets.ts'
+import { addAccountCommands } from './commands/account-commands.ts'
+import { addChangeControlCommands } from './commands/change-control-commands.ts'
+import { addFlagCommands } from './commands/flag-commands.ts'
+import { collectFirst, group, jsonOption, load, wholeNumber, withServer } from './commands/options.ts'
+import { completionScript, type Shell, shells } from './completion.ts'
 
 const epilog = `
 Exit codes: 0 success, 1 failure, 2 wrong usage, 78 wrong settings.
 Settings are environment variables: docs/reference/settings.md. NO_COLOR disables colors.`
-
-/** Reads the code of a command when it runs: no command needs all of the program. */
-const load =
-  <Args extends unknown[]>(command: () => Promise<(...args: Args) => void | Promise<void>>) =>
-  async (...args: Args): Promise<void> =>
-    (await command())(...args)
 
 /** Every command with its options and help. Parsing `--help` runs nothing. */
 export function createProgram(): Command {
@@ -67,6 +65,7 @@ export function createProgram(): Command {
 
   addAccountCommands(program)
   addFlagCommands(program)
+  addChangeControlCommands(program)
   addDataCommands(program)
   addMigrationCommands(program)
 
@@ -96,142 +95,19 @@ export function createProgram(): Command {
     .addOption(jsonOption())
     .action(load(async () => (await import('./plugins.ts')).testPlugin))
 
+  program
+    .command('completion')
+    .description('print a script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'shell').choices(shells))
+    .addHelpText('after', '\nbash, zsh: source <(halyard completion bash); fish: halyard completion fish | source')
+    .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)))
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => console.log(version))
+
   inheritSettings(program)
   return program
-}
-
-function addAccountCommands(program: Command): void {
-  program
-    .command('credentials')
-    .description('print the password and key that the first start generated, until they have been used')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/credentials.ts')).credentials))
-
-  const users = group(program, 'users', 'manage users, beside the database')
-  users
-    .command('list')
-    .description('list all users')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/users.ts')).listUsers))
-  users
-    .command('create')
-    .description('create a user in the first organization; prints the password once')
-    .requiredOption('--email <address>', 'email address')
-    .option('--first-name <name>', 'name; default: the part of the address before the @')
-    .addOption(new Option('--level <level>', 'membership level').choices(['member', 'admin']).default('member'))
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/users.ts')).createUser))
-  users
-    .command('reset-password')
-    .description('set a new random password and print it once; ends all sign-ins of the user')
-    .requiredOption('--email <address>', 'email address')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/users.ts')).resetPassword))
-  for (const [name, isStaff] of [
-    ['promote', true],
-    ['demote', false],
-  ] as const) {
-    users
-      .command(name)
-      .description(`${isStaff ? 'make' : 'no longer make'} a user an instance administrator, who sets plugin levels`)
-      .requiredOption('--email <address>', 'email address of the user')
-      .addOption(jsonOption())
-      .action(options => load(async () => (await import('./accounts/users.ts')).setStaff)(isStaff, options))
-  }
-
-  const keys = group(program, 'keys', 'manage personal API keys, beside the database')
-  keys
-    .command('create')
-    .description('create a key and print it once')
-    .requiredOption('--email <address>', 'user who owns the key')
-    .option('--label <text>', 'what the key is for', 'Command line')
-    .option('--scopes <list>', 'scopes separated by commas, such as feature_flag:read,feature_flag:write', '*')
-    .option('--expires-in-days <number>', 'days until it expires; default: never', wholeNumber(1, 99_999))
-    .option('--quiet', 'print only the key')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/keys.ts')).createKey))
-  keys
-    .command('list')
-    .description('list the keys of a user')
-    .requiredOption('--email <address>', 'user who owns the keys')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./accounts/keys.ts')).listKeys))
-  keys
-    .command('revoke <id>')
-    .description('revoke a key')
-    .requiredOption('--email <address>', 'user who owns the key')
-    .action(load(async () => (await import('./accounts/keys.ts')).revokeKey))
-}
-
-function addFlagCommands(program: Command): void {
-  const flags = group(program, 'flags', 'manage and evaluate flags on a running server')
-  const onFlags = (command: Command) =>
-    withServer(command)
-      .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
-      .addOption(jsonOption())
-  onFlags(flags.command('list'))
-    .description('list the flags of a project, newest first')
-    .option('--search <text>', 'only flags whose key or name contains this')
-    .option('--limit <number>', 'at most this many', wholeNumber(1, 1000), 100)
-    .action(load(async () => (await import('./remote/flags.ts')).listFlags))
-  onFlags(flags.command('get <key>'))
-    .description('show a flag; --json shows all of it')
-    .action(load(async () => (await import('./remote/flags.ts')).getFlag))
-  const onGatedFlags = (command: Command) =>
-    onFlags(command).option('--emergency <reason>', 'bypass approvals and freezes (owners); recorded and reviewed')
-  onGatedFlags(flags.command('create <key>'))
-    .description('create a flag; without conditions it is on for everyone')
-    .option('--name <text>', 'description')
-    .option('--rollout <percent>', 'on for this percentage of users', wholeNumber(0, 100))
-    .option('--filters <json>', 'release conditions: JSON, a file, or - for standard input')
-    .option('--tag <tag>', 'tag; may be repeated', collect, [])
-    .option('--disabled', 'create it disabled')
-    .action(load(async () => (await import('./remote/flags.ts')).createFlag))
-  onGatedFlags(flags.command('enable <key>'))
-    .description('enable a flag')
-    .action((key, options) => load(async () => (await import('./remote/flags.ts')).setFlagActive)(key, true, options))
-  onGatedFlags(flags.command('disable <key>'))
-    .description('disable a flag')
-    .action((key, options) => load(async () => (await import('./remote/flags.ts')).setFlagActive)(key, false, options))
-  onFlags(flags.command('eval <key>'))
-    .description('evaluate a flag as an SDK does; prints the value, and the reason on standard error')
-    .option('--distinct-id <id>', 'user to evaluate for', 'cli')
-    .option('--property <name=value>', 'person property; may be repeated', collect, [])
-    .action(load(async () => (await import('./remote/flags.ts')).evaluateFlag))
-  onFlags(flags.command('history <key>'))
-    .description('show who changed a flag, and when')
-    .option('--limit <number>', 'at most this many entries', wholeNumber(1, 1000), 20)
-    .action(load(async () => (await import('./remote/flags.ts')).flagHistory))
-
-  withServer(program.command('types'))
-    .description('generate TypeScript types of all flags: keys, variants and payloads')
-    .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
-    .option('--out <file>', 'file to write; default: standard output')
-    .option('--check', 'exit with 1 when the file is out of date; writes nothing')
-    .option('--watch', 'keep the file up to date until the command is stopped')
-    .addOption(new Option('--for <packages...>', 'packages whose functions get the types').choices(targets).default([]))
-    .action(load(async () => (await import('./types/types.ts')).types))
-
-  onFlags(program.command('code-refs'))
-    .description('find the flags of a project in source code and upload where they are')
-    .requiredOption('--repository <name>', 'name of the repository, such as acme/shop')
-    .option('--dir <folder>', 'folder to scan', '.')
-    .option('--branch <name>', 'branch that is scanned; default: from Git')
-    .option('--commit <hash>', 'commit that is scanned; default: from Git')
-    .option('--no-excerpts', 'upload files and line numbers only, no source text')
-    .option('--dry-run', 'print what is found and upload nothing')
-    .action(load(async () => (await import('./code-references/code-references.ts')).codeReferences))
-
-  const projects = group(program, 'projects', 'manage projects on a running server')
-  withServer(projects.command('list'))
-    .description('list projects')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./remote/projects.ts')).listProjects))
-  withServer(projects.command('create <name>'))
-    .description('create a project')
-    .option('--organization <id>', 'organization; default: the current one')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./remote/projects.ts')).createProject))
 }
 
 function addDataCommands(program: Command): void {
@@ -316,30 +192,6 @@ function addMigrationCommands(program: Command): void {
     .addArgument(new Argument('<format>', 'format').choices(['flagd', 'openfeature-manifest', 'posthog']))
     .action(load(async () => (await import('./remote/imports.ts')).exportTo))
 }
-
-/** Without a subcommand it prints its help and fails. */
-const group = (program: Command, name: string, description: string): Command =>
-  program.command(name).description(description)
-
-const jsonOption = (): Option => new Option('--json', 'print JSON')
-
-const withServer = (command: Command): Command =>
-  command
-    .option('--url <url>', 'server (HALYARD_URL); default: the one that these settings describe')
-    .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
-
-const collect = (value: string, values: readonly string[]): string[] => [...values, value]
-/** Undefined stays undefined when the option is absent. */
-const collectFirst = (value: string, values: readonly string[] | undefined): string[] => [...(values ?? []), value]
-
-const wholeNumber =
-  (min: number, max: number) =>
-  (value: string): number => {
-    const number = Number(value)
-    if (!/^\d+$/.test(value) || number < min || number > max)
-      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
-    return number
-  }
 
 /** Commander copies these to a subcommand when it is created, but not to one that is created from a group. */
 function inheritSettings(command: Command): void {

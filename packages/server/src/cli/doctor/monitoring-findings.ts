@@ -1,19 +1,24 @@
 import type { Config } from '../../config.ts'
 import { type Environment, telemetryTargets } from '../../observability/telemetry/open-telemetry.ts'
-import type { Finding } from './security-findings.ts'
+import { type Finding, isLoopback } from './security-findings.ts'
 
 const connectMillisecondsMax = 3000
 
 /** Where metrics are served and what is exported, and whether the collector can be reached. */
 export async function monitoringFindings(
-  { metricsPort, metricsToken }: Pick<Config, 'metricsPort' | 'metricsToken'>,
+  { host, metricsPort, metricsToken }: Pick<Config, 'host' | 'metricsPort' | 'metricsToken'>,
   environment: Environment,
 ): Promise<Finding[]> {
   const port = metricsPort === undefined ? 'the main port' : `port ${metricsPort}`
-  const access = metricsToken === undefined ? 'without a token' : 'with METRICS_TOKEN'
+  const access = metricsToken !== undefined ? 'with METRICS_TOKEN' : `without a token: ${readersOf(host)}`
   const metrics = { isGood: true, text: `Prometheus metrics are served at /metrics on ${port}, ${access}.` }
   return [metrics, ...(await telemetryFindings(environment))]
 }
+
+const readersOf = (host: string): string =>
+  isLoopback(host)
+    ? `HOST is ${host}, so only this machine can read them`
+    : 'everyone who reaches this port can read them'
 
 async function telemetryFindings(environment: Environment): Promise<Finding[]> {
   let targets: ReturnType<typeof telemetryTargets>

@@ -9,10 +9,12 @@ export interface Finding {
 
 const groupAndOthers = 0o077
 
+export const isLoopback = (host: string): boolean => host === '127.0.0.1' || host === '::1' || host === 'localhost'
+
 /** `halyard doctor --security`: audits the settings and file permissions of this machine. */
 export function securityFindings(config: Config): readonly Finding[] {
   const { databaseUrl } = config
-  const isLocal = config.host === '127.0.0.1' || config.host === '::1'
+  const isLocal = isLoopback(config.host)
   return [
     finding(
       isLocal || (config.publicUrl?.startsWith('https://') ?? false),
@@ -41,7 +43,9 @@ export function securityFindings(config: Config): readonly Finding[] {
     ),
     finding(
       isLocal || config.metricsToken !== undefined || config.metricsPort !== undefined,
-      'Metrics are not open to everyone on the main port.',
+      config.metricsToken === undefined && config.metricsPort === undefined
+        ? `Metrics need no token, since HOST is ${config.host}: only this machine reaches them.`
+        : 'Metrics need METRICS_TOKEN, or are on a port of their own.',
       'Anyone who reaches this server can read /metrics. Set METRICS_TOKEN or HALYARD_METRICS_PORT, or block the path in the proxy.',
     ),
     finding(

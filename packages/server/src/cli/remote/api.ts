@@ -2,7 +2,18 @@ import { readConfig } from '../../config.ts'
 import { withoutTrailingSlashes } from '../../settings/setting-values.ts'
 import { CommandError, UsageError } from '../usage.ts'
 
-/** One request to a Halyard server. Raises CommandError with one sentence for everything that is not a 2xx response. */
+/** The server refused a request; the message says why in one sentence. */
+export class ApiError extends CommandError {
+  /** The change requests that were opened instead, when the change needs approval. */
+  readonly changeRequests: readonly number[]
+
+  constructor(message: string, changeRequests: readonly number[] = []) {
+    super(message)
+    this.changeRequests = changeRequests
+  }
+}
+
+/** One request to a Halyard server. Raises ApiError for everything that is not a 2xx response. */
 // biome-ignore lint/suspicious/noExplicitAny: responses of many routes, each read once.
 export type Api = (method: string, path: string, body?: unknown, onStep?: (step: string) => void) => Promise<any>
 
@@ -11,7 +22,18 @@ export interface RemoteOptions {
   readonly key?: string
   /** Why approvals and freezes are bypassed; recorded and reviewed. */
   readonly emergency?: string
+  /** Why a change is made; recorded with it, or the reason of its change request. */
+  readonly note?: string
 }
+
+/** Options of every command that works on a project. */
+export interface ProjectOptions extends RemoteOptions {
+  readonly project: string
+  readonly json?: boolean
+}
+
+export const projectPath = ({ project }: Pick<ProjectOptions, 'project'>): string =>
+  `/api/projects/${encodeURIComponent(project)}/`
 
 /** `--url`, HALYARD_URL, or the address that a server with these settings listens on. */
 export function serverUrl({ url }: RemoteOptions): string {
@@ -33,15 +55,14 @@ export function serverUrl({ url }: RemoteOptions): string {
 export async function withApi<T>(options: RemoteOptions, work: (api: Api, url: string) => Promise<T>): Promise<T> {
   const url = serverUrl(options)
   const key = options.key ?? process.env.HALYARD_KEY
-  const { emergency } = options
-  if (key) return work(connect(url, key, emergency), url)
+  if (key) return work(connect(url, key, options), url)
   // Read on first use: health checks of containers and commands with a key need no database.
   const { withTemporaryKey } = await import('./temporary-key.ts')
-  return withTemporaryKey(value => work(connect(url, value, emergency), url))
+  return withTemporaryKey(value => work(connect(url, value, options), url))
 }
 
 export const connect =
-  (url: string, key: string, emergency?: string): Api =>
+  (url: string, key: string, { emergency, note }: Pick<RemoteOptions, 'emergency' | 'note'> = {}): Api =>
   async (method, path, body, onStep) => {
     const response = await fetch(url + path, {
       method,
@@ -50,6 +71,7 @@ export const connect =
         'content-type': 'application/json',
         ...(onStep && { accept: 'application/x-ndjson' }),
         ...(emergency !== undefined && { 'x-halyard-emergency': encodeURIComponent(emergency) }),
+        ...(note !== undefined && { 'x-halyard-note': encodeURIComponent(note) }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {
@@ -58,9 +80,9 @@ export const connect =
       )
     })
     if (onStep && response.ok)
-      return readSteps(response, onStep, problem => explain(problem.status, problem.text, url, `${method} ${path}`))
+      return readSteps(response, onStep, ({ status, text }) => refusal(status, text, url, `${method} ${path}`))
     const text = await response.text()
-    if (!response.ok) throw new CommandError(explain(response.status, text, url, `${method} ${path}`))
+    if (!response.ok) throw refusal(response.status, text, url, `${method} ${path}`)
     return text === '' ? undefined : JSON.parse(text)
   }
 
@@ -80,7 +102,7 @@ export async function readAll<T>(api: Api, path: string): Promise<T[]> {
 async function readSteps(
   response: Response,
   onStep: (step: string) => void,
-  describe: (problem: { status: number; text: string }) => string,
+  refuse: (problem: { status: number; text: string }) => ApiError,
 ): Promise<unknown> {
   let rest = ''
   let last: { status?: number; body?: unknown } = {}
@@ -94,25 +116,32 @@ async function readSteps(
   }
   const { status, body } = last
   if (status === undefined) throw new CommandError('The server ended the response before the work was done.')
-  if (status >= 400) throw new CommandError(describe({ status, text: JSON.stringify(body) }))
+  if (status >= 400) throw refuse({ status, text: JSON.stringify(body) })
   return body
 }
 
-function explain(status: number, text: string, url: string, request: string): string {
-  if (status === 401) return `The server at ${url} does not accept this key. Check --key or HALYARD_KEY.`
-  const detail = detailOf(text)
-  return detail === undefined ? `${request} returned ${status}. Is there a Halyard server at ${url}?` : detail
+function refusal(status: number, text: string, url: string, request: string): ApiError {
+  if (status === 401) return new ApiError(`The server at ${url} does not accept this key. Check --key or HALYARD_KEY.`)
+  const { detail, change_request: opened, change_requests: several = [] } = bodyOf(text)
+  if (typeof detail !== 'string')
+    return new ApiError(`${request} returned ${status}. Is there a Halyard server at ${url}?`)
+  if (detail === 'Project not found.')
+    return new ApiError('This project does not exist for this key. See: halyard projects list')
+  return opened === undefined
+    ? new ApiError(detail, several)
+    : new ApiError(`${detail} Change request ${opened.id}.`, [opened.id])
 }
 
-function detailOf(text: string): string | undefined {
+interface ProblemBody {
+  readonly detail?: unknown
+  readonly change_request?: { readonly id: number }
+  readonly change_requests?: readonly number[]
+}
+
+function bodyOf(text: string): ProblemBody {
   try {
-    const { detail, change_request: request } = JSON.parse(text) as {
-      detail?: unknown
-      change_request?: { readonly id: number }
-    }
-    if (typeof detail !== 'string') return undefined
-    return request === undefined ? detail : `${detail} Change request ${request.id}.`
+    return JSON.parse(text)
   } catch {
-    return undefined
+    return {}
   }
 }

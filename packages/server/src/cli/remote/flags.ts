@@ -1,26 +1,27 @@
 import { readFileSync } from 'node:fs'
-import { printJson, printRows } from '../output.ts'
+import { printJson, printRows, progress } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
-import { type Api, type RemoteOptions, withApi } from './api.ts'
+import { type Api, type ProjectOptions, withApi } from './api.ts'
+import { changeOrRequest, type GatedOptions, needsApproval } from './approval.ts'
 
-interface FlagOptions extends RemoteOptions {
-  readonly project: string
-  readonly json?: boolean
-}
-
-interface Flag {
+export interface Flag {
   readonly id: number
   readonly key: string
   readonly name: string
   readonly active: boolean
   readonly rollout_percentage: number | null
   readonly tags: readonly string[]
+  readonly version: number
+  // biome-ignore lint/suspicious/noExplicitAny: the free-form definition.
+  readonly filters: any
 }
 
-const flagsPath = (project: string): string => `/api/projects/${encodeURIComponent(project)}/feature_flags/`
+export const flagsPath = (project: string): string => `/api/projects/${encodeURIComponent(project)}/feature_flags/`
 
 /** `halyard flags list` */
-export const listFlags = (options: FlagOptions & { readonly search?: string; readonly limit: number }): Promise<void> =>
+export const listFlags = (
+  options: ProjectOptions & { readonly search?: string; readonly limit: number },
+): Promise<void> =>
   withApi(options, async api => {
     const query = new URLSearchParams({
       limit: String(options.limit),
@@ -33,13 +34,13 @@ export const listFlags = (options: FlagOptions & { readonly search?: string; rea
   })
 
 /** `halyard flags get <key>` */
-export const getFlag = (key: string, options: FlagOptions): Promise<void> =>
+export const getFlag = (key: string, options: ProjectOptions): Promise<void> =>
   withApi(options, async api => show(await findFlag(api, options.project, key), options))
 
 /** `halyard flags create <key>` */
 export const createFlag = (
   key: string,
-  options: FlagOptions & {
+  options: GatedOptions & {
     readonly name?: string
     readonly rollout?: number
     readonly filters?: string
@@ -56,27 +57,29 @@ export const createFlag = (
         : options.rollout !== undefined
           ? { groups: [{ properties: [], rollout_percentage: options.rollout }] }
           : undefined
-    const flag = await api('POST', flagsPath(options.project), {
+    const fields = {
       key,
       active: !options.disabled,
       ...(options.name !== undefined && { name: options.name }),
       ...(options.tag.length > 0 && { tags: options.tag }),
       ...(filters !== undefined && { filters }),
+    }
+    if (!isPlainKey.test(key))
+      progress(`"${key}" has to be escaped in URLs. Keys of letters, digits, - and _ work everywhere.`)
+    const flag = await changeOrRequest(options, {
+      needsApproval: () => needsApproval(api, options, fields),
+      write: () => api('POST', flagsPath(options.project), fields),
     })
-    show(flag, options)
+    if (flag) show(flag, options)
   })
 
-/** `halyard flags enable|disable <key>` */
-export const setFlagActive = (key: string, active: boolean, options: FlagOptions): Promise<void> =>
-  withApi(options, async api => {
-    const { id } = await findFlag(api, options.project, key)
-    show(await api('PATCH', `${flagsPath(options.project)}${id}/`, { active }), options)
-  })
+/** What PostHog's own forms accept. */
+const isPlainKey = /^[\w-]+$/
 
 /** `halyard flags eval <key>`: through the same endpoint as an SDK, with the reason. */
 export const evaluateFlag = (
   key: string,
-  options: FlagOptions & { readonly distinctId: string; readonly property: readonly string[] },
+  options: ProjectOptions & { readonly distinctId: string; readonly property: readonly string[] },
 ): Promise<void> =>
   withApi(options, async api => {
     await findFlag(api, options.project, key)
@@ -95,32 +98,14 @@ export const evaluateFlag = (
     if (result.reason?.description) console.error(`reason: ${result.reason.description}`)
   })
 
-/** `halyard flags history <key>` */
-export const flagHistory = (key: string, options: FlagOptions & { readonly limit: number }): Promise<void> =>
-  withApi(options, async api => {
-    const { id } = await findFlag(api, options.project, key)
-    const { results } = await api('GET', `${flagsPath(options.project)}${id}/activity/?limit=${options.limit}`)
-    if (options.json) return printJson(results)
-    const rows = (results as ActivityEntry[]).map(({ created_at, activity, user, detail }) => ({
-      time: created_at,
-      user: user?.email ?? 'system',
-      activity,
-      fields: [...new Set((detail?.changes ?? []).map(({ field }) => field))],
-    }))
-    printRows(rows, ['time', 'user', 'activity', 'fields'], {})
-  })
-
-interface ActivityEntry {
-  readonly created_at: string
-  readonly activity: string
-  readonly user: { readonly email: string } | null
-  readonly detail?: { readonly changes?: readonly { readonly field: string }[] | null }
-}
-
-async function findFlag(api: Api, project: string, key: string): Promise<Flag> {
-  const { results } = await api('GET', `${flagsPath(project)}?limit=1000&search=${encodeURIComponent(key)}`)
+export async function findFlag(api: Api, project: string, key: string, isArchived = false): Promise<Flag> {
+  const query = new URLSearchParams({ limit: '1000', search: key, ...(isArchived && { archived: 'true' }) })
+  const { results } = await api('GET', `${flagsPath(project)}?${query}`)
   const flag = (results as Flag[]).find(candidate => candidate.key === key)
-  if (!flag) throw new CommandError(`There is no flag "${key}" in this project. See: halyard flags list`)
+  if (!flag)
+    throw new CommandError(
+      `There is no ${isArchived ? 'archived ' : ''}flag "${key}" in this project. See: halyard flags list`,
+    )
   return flag
 }
 
@@ -131,7 +116,7 @@ const row = ({ key, active, rollout_percentage, name }: Flag) => ({
   name,
 })
 
-function show(flag: Flag, { json }: FlagOptions): void {
+export function show(flag: Flag, { json }: Pick<ProjectOptions, 'json'>): void {
   if (json) printJson(flag)
   else printRows([row(flag)], ['key', 'state', 'rollout', 'name'], {})
 }

@@ -26,6 +26,18 @@ export interface ApiKey {
 
 const knownScopes = new Set<string>(['*', ...scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])])
 
+/** `flags:read` → `feature_flag:read`. */
+function suggestionFor(scope: string): string {
+  const [object = '', action] = scope.toLowerCase().split(':')
+  const name = object.replace(/s$/, '').replaceAll('-', '_')
+  const near = (test: (candidate: string) => boolean) => (name === '' ? undefined : scopeObjects.find(test))
+  const meant =
+    near(candidate => candidate.endsWith(name)) ??
+    near(candidate => candidate.includes(name) || name.includes(candidate))
+  if (meant === undefined) return `Use "*", or read or write of: ${scopeObjects.join(', ')}.`
+  return `Did you mean "${meant}:${action === 'write' ? 'write' : 'read'}"?`
+}
+
 /** Raises `invalid` for an unknown scope, or one that the key of the request does not have itself. */
 export function checkScopes(scopes: readonly string[], actor: Actor | undefined): void {
   if (scopes.length === 0) throw invalid('scopes', 'required', '`scopes` needs at least one scope, or ["*"] for all.')
@@ -34,7 +46,7 @@ export function checkScopes(scopes: readonly string[], actor: Actor | undefined)
       throw invalid(
         'scopes',
         'invalid_input',
-        `\`scopes\` has an unknown scope "${scope.slice(0, 40)}". Use "*" or "<object>:read|write".`,
+        `\`scopes\` has an unknown scope "${scope.slice(0, 40)}". ${suggestionFor(scope)}`,
       )
     }
     const isCovered =

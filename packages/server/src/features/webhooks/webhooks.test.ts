@@ -282,7 +282,8 @@ onEachDatabase('webhooks', dialect => {
     await s.post(`${p.hook}test/`)
     expect(String(received.at(-1)?.headers['x-halyard-signature']).match(/v1=/g)).toHaveLength(2)
     expect((await s.get(p.hook)).body).not.toHaveProperty('secret')
-    const { body: activity } = await s.get(`/api/projects/${p.id}/activity/?scope=Webhook`)
+    const activity = await s.halyard.storage.kysely.selectFrom('activity').select('detail').execute()
+    expect(activity.length).toBeGreaterThan(0)
     expect(JSON.stringify(activity)).not.toContain(rotated.body.secret)
   })
 
