@@ -14,12 +14,14 @@ const patience = {
   server: { deps: { external: [/packages\/server\/dist\//] } },
 }
 
-/** What only `npm run test:all` runs: faults, load, whole dashboards, documents, runtimes, archives. */
+/** What only `npm run test:all` runs: faults, races, load, all of the dashboard, commands, documents, runtimes, archives. */
 const long = [
   'tests/{faults,load,docs,dev,imports}/**/*.test.ts',
   'tests/web/!(smoke).test.ts',
   'tests/clients/{generated,openfeature-parity,openfeature-suites,posthog-python,react,toolbar}.test.ts',
-  'tests/{bench,deploy,install,packages,project-import,transfer,upgrade}.test.ts',
+  'tests/{bench,commands,deploy,install,packages,project-import,transfer,upgrade*}.test.ts',
+  'tests/{security/fuzz,observability/telemetry}.test.ts',
+  'packages/server/src/storage/concurrent-patches.test.ts',
   'tests/program/release-archive.test.ts',
 ]
 
@@ -40,6 +42,7 @@ export default defineConfig({
           ...patience,
           name: 'packages',
           include: ['packages/*/src/**/*.test.{ts,tsx}'],
+          exclude: long,
           // Modules are loaded once per worker instead of once per file.
           isolate: false,
         },

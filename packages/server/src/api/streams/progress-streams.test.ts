@@ -83,8 +83,9 @@ onEachDatabase('progress on the stream of changes', dialect => {
       expect(found[0]).toMatchObject({ project: s.projectId, id, position: '' })
       expect(found.length).toBeLessThan(100)
     }
-    const countLogs = async () => (await s.get(`${s.project}/plugin_configs/${id}/logs/`)).body.count
-    await expect.poll(countLogs).toBeGreaterThanOrEqual(500)
+    const { count } = (await s.get(`${s.project}/plugin_configs/${id}/logs/`)).body
+    // A call stores a hundred lines and a note about the rest.
+    expect(count).toBeGreaterThan(100)
     // Nothing is written for them.
     const stored = await s.halyard.storage.kysely.selectFrom('changes').select('topic').execute()
     expect(stored.filter(({ topic }) => /^(plugin_|cohort_)/.test(topic))).toEqual([])
