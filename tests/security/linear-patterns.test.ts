@@ -85,7 +85,7 @@ const files = readingInput
   .flatMap(name =>
     readdirSync(join(packages, name, 'src'), { recursive: true }).map(path => join(name, 'src', String(path))),
   )
-  .filter(path => /\.tsx?$/.test(path) && !/\.test\.tsx?$|\/testing\/|\/fast-path\//.test(path))
+  .filter(path => /\.tsx?$/.test(path) && !/\.test\.tsx?$|\/testing\//.test(path))
 
 describe('patterns', () => {
   it('run in linear time, whatever the input', () => {
