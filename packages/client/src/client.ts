@@ -1,4 +1,5 @@
-import { type ClientEvents, type ClientStatus, CurrentDefinitions } from './definitions/current-definitions.ts'
+import type { ClientEvents, ClientStatus } from './client-events.ts'
+import { CurrentDefinitions } from './definitions/current-definitions.ts'
 import { readDocument } from './definitions/definitions.ts'
 import { DefinitionsStorage } from './definitions/definitions-storage.ts'
 import { changedState, documentOf, stateOf } from './definitions/flag-state.ts'

@@ -1,5 +1,5 @@
 export { createClient, type HalyardClient } from './client.ts'
-export type { ClientEvents, ClientStatus } from './definitions/current-definitions.ts'
+export type { ClientEvents, ClientStatus } from './client-events.ts'
 export type { DefinitionsDocument } from './definitions/definitions.ts'
 export type { Evaluation, EvaluationContext, EvaluationReason, EvaluationReasonCode } from './evaluation.ts'
 export type { ClientOptions, DefinitionsCache, FetchInit, FetchResponse } from './options.ts'
