@@ -6,7 +6,6 @@ export function countLoaded(page: Page) {
   page.on('requestfinished', request => requests.push(request))
   const of = (type: string) => requests.filter(request => request.resourceType() === type)
   return {
-    count: (type: string) => of(type).length,
     bytes: async (type: string) => {
       const sizes = await Promise.all(of(type).map(request => request.sizes()))
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
