@@ -5,7 +5,7 @@ import { overridesHeaders } from '../../evaluation/request-overrides.ts'
 import { passOnBody, reserveResponse } from '../../http/sdk-body/receive-body.ts'
 import { readSdkBodySync, type SdkBody } from '../../http/sdk-body/sdk-body.ts'
 import { createClientAddress, type TrustProxy } from '../../http/server/client-address.ts'
-import { compress, compressedBytesMin, createEncodingChooser } from '../../http/server/compression.ts'
+import { compressedBytesMin, compressQuickly, createEncodingChooser } from '../../http/server/compression.ts'
 import { problemResponse } from '../../http/server/problem-response.ts'
 import {
   acceptableRequestId,
@@ -75,7 +75,7 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
   const { counts, evaluation, shedder } = deps
   const parseUrl = memoizeByKey(urlsMax, parseEvaluationUrl)
   const ticks = createTickBudget()
-  const encodingFor = createEncodingChooser('gzip')
+  const encodingFor = createEncodingChooser()
   const observe = createObserver(deps)
 
   function send(
@@ -107,7 +107,7 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
     const encoding = accepted === undefined ? undefined : encodingFor(String(accepted))
     if (encoding === undefined) return finish(json)
     headers.push('content-encoding', encoding)
-    const compressed = compress(json, encoding)
+    const compressed = compressQuickly(json, encoding)
     return compressed instanceof Promise ? compressed.then(finish) : finish(compressed)
   }
 

@@ -18,11 +18,11 @@ const brotliOptions = (quality: number) => ({ params: { [constants.BROTLI_PARAM_
 const gzipAsync = promisify(gzip)
 const brotliAsync = promisify(brotliCompress)
 
-/** The encoding to use for a value of `Accept-Encoding`; among equals, the preferred one. */
-export const createEncodingChooser = (preferred: Encoding): ((accepted: string) => Encoding | undefined) =>
-  memoizeByKey(headersMax, accepted => chooseEncoding(accepted, preferred))
+/** The encoding to use for a value of `Accept-Encoding`; among equals Brotli, which is smaller and, at quality 1, faster too. */
+export const createEncodingChooser = (): ((accepted: string) => Encoding | undefined) =>
+  memoizeByKey(headersMax, chooseEncoding)
 
-function chooseEncoding(accepted: string, preferred: Encoding): Encoding | undefined {
+function chooseEncoding(accepted: string): Encoding | undefined {
   const weights = new Map(
     accepted.split(',').map(part => {
       const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
@@ -31,16 +31,15 @@ function chooseEncoding(accepted: string, preferred: Encoding): Encoding | undef
     }),
   )
   const weightOf = (encoding: Encoding): number => weights.get(encoding) ?? weights.get('*') ?? 0
-  const other = preferred === 'br' ? 'gzip' : 'br'
-  const chosen = weightOf(other) > weightOf(preferred) ? other : preferred
+  const chosen = weightOf('gzip') > weightOf('br') ? 'gzip' : 'br'
   return weightOf(chosen) > 0 ? chosen : undefined
 }
 
 /** Smaller bodies are compressed synchronously: a trip to the thread pool costs more. */
 const compressedSyncBytesMax = 1024 * 1024
 
-/** With little effort, for responses that are made once: time matters more than size. */
-export function compress(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
+/** With little effort, for evaluations, which are made once: time matters more than size. */
+export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
   const isSync = bytes.length <= compressedSyncBytesMax
   if (encoding === 'gzip') return isSync ? gzipSync(bytes, { level: 1 }) : gzipAsync(bytes, { level: 1 })
   return isSync ? brotliCompressSync(bytes, brotliOptions(1)) : brotliAsync(bytes, brotliOptions(1))
@@ -48,11 +47,11 @@ export function compress(bytes: Buffer, encoding: Encoding): Buffer | Promise<Bu
 
 /** Compresses JSON and text for clients that accept it. Streams are sent as they are, and so is what a handler has encoded itself. */
 export function compressResponses(app: FastifyInstance): void {
-  const choosers = { gzip: createEncodingChooser('gzip'), br: createEncodingChooser('br') }
+  const encodingFor = createEncodingChooser()
   /** Definitions are sent from the same buffer until they change. */
   const known = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
 
-  function compress(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
+  function compressOnce(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
     const run = () =>
       encoding === 'gzip' ? gzipAsync(body, { level: gzipLevel }) : brotliAsync(body, brotliOptions(brotliQuality))
     if (typeof body === 'string') return run()
@@ -67,12 +66,12 @@ export function compressResponses(app: FastifyInstance): void {
     if (!isCompressible(request, reply, body)) return body
     addVary(reply)
     const accepted = request.headers['accept-encoding']
-    const { isEvaluation } = request.routeOptions.config
-    // As on the fast path, where time matters more than size.
-    const encoding = accepted === undefined ? undefined : choosers[isEvaluation ? 'gzip' : 'br'](String(accepted))
+    const encoding = accepted === undefined ? undefined : encodingFor(String(accepted))
     if (encoding === undefined) return body
+    const { isEvaluation } = request.routeOptions.config
     reply.header('content-encoding', encoding).removeHeader('content-length')
-    return compress(body, encoding)
+    const isMadeOnce = isEvaluation && request.method === 'POST' && typeof body !== 'string'
+    return isMadeOnce ? compressQuickly(body, encoding) : compressOnce(body, encoding)
   })
 }
 
