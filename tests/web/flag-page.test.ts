@@ -274,7 +274,7 @@ describe('flags of another service', { timeout: 120_000 }, () => {
     await page.getByText('launchdarkly.json').waitFor()
     await page.getByRole('button', { name: 'Review import' }).click()
     const table = page.getByRole('table', { name: 'Flags and segments of the file' })
-    await table.getByText('The operator "near" is not known.').waitFor()
+    await table.getByText('The operator "near" is not known; express the clause with another one.').waitFor()
     await expectSound(page)
     await page.getByLabel('Show').selectOption('refused')
     await table.getByText('moved').waitFor({ state: 'hidden' })
