@@ -91,7 +91,9 @@ onEachDatabase('text that is too long', dialect => {
       for (const [name, field] of Object.entries(fields)) {
         if (field.type !== 'string') continue
         const path = `${route.path.replace(/:(\w+)/g, (_all, parameter: string) => seeds[parameter] ?? '1')}/`
-        const client = route.access.kind === 'open' ? s.as(undefined) : s
+        // Signing in and up need no key; shadow reports check theirs before the body.
+        const isAnonymous = route.access.kind === 'open' && route.path !== '/api/shadow_reports'
+        const client = isAnonymous ? s.as(undefined) : s
         const reply = await client.send(path, {
           method: route.method,
           headers: { 'content-type': 'application/json' },
