@@ -287,6 +287,10 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .values({ config_id, key: 'f', file_name: 'f', content_type: 'x/y', size_bytes: 1, contents_base64: 'YQ==' })
     .execute()
   await db.insertInto('plugin_schedules').values({ config_id, task: 'runEveryHour', period: 7 }).execute()
+  await db
+    .insertInto('person_seen')
+    .values({ person_id: person, seen_on: at.slice(0, 10) })
+    .execute()
   // Disabled, so that nothing is sent after the import.
   const { id: webhook_id } = await db
     .insertInto('webhooks')
