@@ -13,7 +13,7 @@ export interface PageOverrides {
   /** Stores a token. Returns false for text that is none, and changes nothing then. */
   set(token: string): boolean
   clear(): void
-  /** Clears the overrides if they are these. */
+  /** Stores these no longer. This page keeps them, so that the toolbar can say that the server refuses them. */
   forget(token: string): void
   /** The address of this page with the overrides. */
   shareLink(): string
@@ -40,17 +40,21 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
   let token: string | undefined
   let content: Content | undefined
 
-  function use(next: string | undefined): boolean {
-    const found = next === undefined ? undefined : contentOf(next)
-    if (next !== undefined && (found === undefined || found.expiresAt <= now())) return false
-    token = next
-    content = found
+  function store(next: string | undefined): void {
     try {
       if (next === undefined) storage?.removeItem(storageName)
       else storage?.setItem(storageName, next)
     } catch {
       // The storage is full or forbidden: the overrides end with this page.
     }
+  }
+
+  function use(next: string | undefined): boolean {
+    const found = next === undefined ? undefined : contentOf(next)
+    if (next !== undefined && (found === undefined || found.expiresAt <= now())) return false
+    token = next
+    content = found
+    store(next)
     for (const listener of listeners) listener()
     return true
   }
@@ -80,7 +84,7 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
     set: use,
     clear: () => void use(undefined),
     forget(refused) {
-      if (refused === token) use(undefined)
+      if (refused === token) store(undefined)
     },
     shareLink() {
       const link = new URL(location.href)
