@@ -16,9 +16,9 @@ import { flagBulkRoutes } from './flags/flag-bulk.ts'
 import { flagDetailRoutes } from './flags/flag-details.ts'
 import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
 import { flagIntentRoutes } from './flags/flag-intents.ts'
-import { flagReachRoutes } from './flags/flag-reach.ts'
 import { flagVersionRoutes } from './flags/flag-versions.ts'
 import { flagRoutes } from './flags/flags.ts'
+import { flagReachRoutes } from './flags/impact.ts'
 import { groupRoutes, personRoutes } from './flags/persons.ts'
 import { playgroundRoutes } from './flags/playground.ts'
 import { rollbackRoutes } from './flags/rollback.ts'
@@ -127,9 +127,9 @@ export {
   type UsedBy,
 } from './flags/flag-details.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
-export type { BlastRadius } from './flags/flag-reach.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
+export type { BlastRadius } from './flags/impact.ts'
 export type { Group, GroupType, ListedPerson, Person } from './flags/persons.ts'
 export {
   type PlaygroundRow,

@@ -1,8 +1,8 @@
 import { InvalidatedCache } from '../concurrency/invalidated-cache.ts'
-import type { ReadOverrides } from '../features/flag-overrides/signed-overrides.ts'
 import { overridesHeader } from '../http/server/response-headers.ts'
 import { withOverrides } from './projects/flag-override.ts'
 import type { ServedProject } from './projects/served-project.ts'
+import type { ReadOverrides } from './projects/signed-overrides.ts'
 import type { Headers } from './request-runtime.ts'
 
 /** What became of the overrides of a request. Those that are refused are ignored: an old link must not break a page. */

@@ -8,7 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { readRequestFilter } from '../change-requests/request-filter.ts'
+import { readRequestFilter } from '../change-control/requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
 import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { listOf, readFlagSearch } from '../flags/list/flag-search.ts'
@@ -82,13 +82,13 @@ const flags = createRoute({
 const newFlag = createRoute({
   getParentRoute: () => project,
   path: '/flags/new',
-  component: lazyRouteComponent(() => import('../flags/detail/new-flag-page.tsx'), 'NewFlagPage'),
+  component: lazyRouteComponent(() => import('../flags/page/new-flag-page.tsx'), 'NewFlagPage'),
 })
 const flag = createRoute({
   getParentRoute: () => project,
   path: '/flags/$flagId',
   validateSearch: readFlagTab,
-  component: lazyRouteComponent(() => import('../flags/detail/flag-page.tsx'), 'FlagPage'),
+  component: lazyRouteComponent(() => import('../flags/page/flag-page.tsx'), 'FlagPage'),
 })
 
 const activity = createRoute({
@@ -104,7 +104,7 @@ const explain = createRoute({
     ...(search.id !== undefined && { id: String(search.id) }),
     ...(search.groups !== undefined && { groups: textOf(search.groups) }),
   }),
-  component: lazyRouteComponent(() => import('../explain/explain-page.tsx'), 'ExplainPage'),
+  component: lazyRouteComponent(() => import('../flags/explain/explain-page.tsx'), 'ExplainPage'),
 })
 const persons = createRoute({
   getParentRoute: () => project,
@@ -170,12 +170,12 @@ const requests = createRoute({
   getParentRoute: () => project,
   path: '/requests',
   validateSearch: readRequestFilter,
-  component: lazyRouteComponent(() => import('../change-requests/requests-page.tsx'), 'RequestsPage'),
+  component: lazyRouteComponent(() => import('../change-control/requests/requests-page.tsx'), 'RequestsPage'),
 })
 const changeRequest = createRoute({
   getParentRoute: () => project,
   path: '/requests/$requestId',
-  component: lazyRouteComponent(() => import('../change-requests/request-page.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => import('../change-control/requests/request-page.tsx'), 'RequestPage'),
 })
 const webhooks = createRoute({
   getParentRoute: () => project,
@@ -196,12 +196,15 @@ const roles = createRoute({
 const environments = createRoute({
   getParentRoute: () => organization,
   path: '/environments',
-  component: lazyRouteComponent(() => import('../environments/environments-page.tsx'), 'EnvironmentsPage'),
+  component: lazyRouteComponent(
+    () => import('../change-control/environments/environments-page.tsx'),
+    'EnvironmentsPage',
+  ),
 })
 const environmentSet = createRoute({
   getParentRoute: () => organization,
   path: '/environments/$setId',
-  component: lazyRouteComponent(() => import('../environments/compare-page.tsx'), 'ComparePage'),
+  component: lazyRouteComponent(() => import('../change-control/environments/compare-page.tsx'), 'ComparePage'),
 })
 const freezes = createRoute({
   getParentRoute: () => organization,

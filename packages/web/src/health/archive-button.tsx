@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { ArchiveDialog } from '../flags/detail/archive-dialog.tsx'
+import { ArchiveDialog } from '../flags/page/archive-dialog.tsx'
 import { useMessages } from '../i18n/language.tsx'
 
 interface Props {

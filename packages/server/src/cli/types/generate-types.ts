@@ -1,6 +1,6 @@
 import { hasPayloadValue, returnTypeOf } from '@halyard/engine'
-import { manifestFlag, payloadsOf, variantKeysOf } from '../../features/typed-flags/manifest.ts'
-import { payloadMismatch } from '../../features/typed-flags/payload-schema.ts'
+import { manifestFlag, payloadsOf, variantKeysOf } from '../../features/flags/schemas/manifest.ts'
+import { payloadMismatch } from '../../features/flags/schemas/payload-schema.ts'
 import { nameOf, schemaType, text } from './schema-type.ts'
 import type { Target } from './targets.ts'
 

@@ -2,8 +2,8 @@ import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
-import { type ChangeRequest, canDecide } from '../approvals/requests/change-request.ts'
-import { requiredPolicies } from '../approvals/requests/preview-request.ts'
+import { type ChangeRequest, canDecide } from '../change-control/requests/change-request.ts'
+import { requiredPolicies } from '../change-control/requests/preview-request.ts'
 import { type MailedStep, requestEmail } from './request-email.ts'
 
 export interface RequestStep {

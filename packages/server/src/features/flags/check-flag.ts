@@ -6,8 +6,8 @@ import { gatherReferences } from '../../evaluation/subjects/gather-references.ts
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { payloadMismatch } from '../typed-flags/payload-schema.ts'
 import { type Flag, type FlagContent, hasPayloads } from './flag.ts'
+import { payloadMismatch } from './schemas/payload-schema.ts'
 
 export const filtersBytesMax = 4 * 1024 * 1024
 

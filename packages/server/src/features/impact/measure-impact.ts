@@ -1,7 +1,7 @@
 import { dateOf, type Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
-import type { Impact } from '../approvals/policy.ts'
+import type { Impact } from '../change-control/policies/policy.ts'
 import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import { emptyTally, planBlastRadius, readTally } from './blast-radius.ts'
 import type { Scanner } from './scan/scanner.ts'

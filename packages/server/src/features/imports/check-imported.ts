@@ -22,7 +22,7 @@ import { linearRegex } from '../../evaluation/linear-regex.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
 import type { FreeObject } from '../flags/flag.ts'
-import { schemaIssue } from '../typed-flags/payload-schema.ts'
+import { schemaIssue } from '../flags/schemas/payload-schema.ts'
 
 const options = { regex: linearRegex }
 

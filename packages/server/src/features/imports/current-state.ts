@@ -2,7 +2,7 @@ import type { CohortDefinition } from '@halyard/engine'
 import type { ImportSource } from '@halyard/importers/model'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
-import type { JsonSchema } from '../typed-flags/payload-schema.ts'
+import type { JsonSchema } from '../flags/schemas/payload-schema.ts'
 import {
   cohortHash,
   type Definition,

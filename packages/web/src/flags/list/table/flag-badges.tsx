@@ -1,7 +1,7 @@
 import type { HealthCheck } from '@halyard/contract'
 import { Badge } from '@mantine/core'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
-import { HealthBadges } from '../../details/health-badges.tsx'
+import { HealthBadges } from '../../page/health-badges.tsx'
 
 interface Props {
   /** When its next scheduled change is due. */

@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FlagAcrossEnvironments } from '@halyard/contract'
+import { remapFilters } from '@halyard/engine'
+import type { Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
+import { canEditFlag, type FlagGrants } from '../../access/access.ts'
+import { type Flag, rolloutPercentage } from '../../flags/flag.ts'
+
+/** One row per key, one column per project. Bounded by the flags that projects may have. */
+export async function flagTable(
+  tx: Stores,
+  projects: readonly Project[],
+  grants: FlagGrants,
+): Promise<readonly FlagAcrossEnvironments[]> {
+  const columns: ReadonlyMap<string, ComparedFlag>[] = []
+  for (const project of projects) columns.push(await columnOf(tx, project))
+  const keys = [...new Set(columns.flatMap(column => [...column.keys()]))].sort()
+  return keys.map(key => {
+    const found = columns.map(column => column.get(key))
+    const [first, ...others] = found
+    return {
+      key,
+      differs: others.some(other => !isDeepStrictEqual(other?.compared, first?.compared)),
+      environments: found.map((one, n) => ({
+        project: projects[n]!.id,
+        flag_id: one?.flag.id ?? null,
+        active: one?.flag.active ?? false,
+        rollout_percentage: one ? rolloutPercentage(one.flag.filters) : null,
+        version: one?.flag.version ?? null,
+        can_edit: one !== undefined && canEditFlag(grants, one.flag),
+      })),
+    }
+  })
+}
+
+interface ComparedFlag {
+  readonly flag: Flag
+  /** What is compared: references by name, so that ids do not matter. */
+  readonly compared: unknown
+}
+
+async function columnOf(tx: Stores, project: Project): Promise<ReadonlyMap<string, ComparedFlag>> {
+  const flags = (await tx.flags.listLive(project.id)).filter(({ archived }) => !archived)
+  const cohorts = new Map((await tx.cohorts.listDefinitions(project.id)).map(({ id, name }) => [String(id), name]))
+  const keys = new Map(flags.map(({ id, key }) => [String(id), key]))
+  const column = new Map<string, ComparedFlag>()
+  for (const flag of flags) {
+    const filters = remapFilters(flag.filters, {
+      cohort: id => `cohort ${cohorts.get(id) ?? id}`,
+      flag: id => `flag ${keys.get(id) ?? id}`,
+      groupType: () => undefined,
+    })
+    column.set(flag.key, { flag, compared: [flag.active, filters] })
+  }
+  return column
+}

@@ -1,0 +1,19 @@
+import type { ApprovalPolicy as PolicyWire } from '@halyard/contract'
+import { userToWire } from '../../identity/user-resource.ts'
+import type { ApprovalPolicy } from './policy.ts'
+
+export const policyToWire = (policy: ApprovalPolicy): PolicyWire => ({
+  id: policy.id,
+  action_key: policy.actionKey,
+  conditions: { ...policy.conditions },
+  approver_config: { quorum: policy.quorum, users: [...policy.approvers.users], roles: [...policy.approvers.roles] },
+  allow_self_approve: policy.allowSelfApprove,
+  expires_after_hours: policy.expiresAfterHours,
+  reapprove_percent: policy.reapprovePercent,
+  reapprove_people: policy.reapprovePeople,
+  emergency_roles: [...policy.emergencyRoles],
+  enabled: policy.enabled,
+  created_by: userToWire(policy.createdBy),
+  created_at: policy.createdAt,
+  updated_at: policy.updatedAt,
+})

@@ -1,0 +1,171 @@
+import type { Kysely, Selectable } from 'kysely'
+import { preparedQuery } from '../../../storage/prepared-query.ts'
+import { readPage } from '../../../storage/read-page.ts'
+import type { ApprovalPolicyRow } from '../../../storage/rows/approval-tables.ts'
+import { saveVersioned } from '../../../storage/save-row.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { adminLevel } from '../../../tenancy.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
+import type { ActionKey, ApprovalPolicy, Approvers } from './policy.ts'
+import type { PolicyStore } from './policy-store.ts'
+
+const policiesIn = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('approval_policies')
+    .innerJoin('users as creator', 'creator.id', 'approval_policies.created_by_id')
+    .selectAll('approval_policies')
+    .select(embeddedUser('creator'))
+
+/** Runs in every write of a flag or cohort. */
+const findEnabled = preparedQuery((db, { projectId }: { projectId: number }) =>
+  policiesIn(db)
+    .where('approval_policies.project_id', '=', projectId)
+    .where('approval_policies.enabled', '=', 1)
+    .orderBy('approval_policies.id'),
+)
+
+export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
+  async function approversOf(policyIds: readonly number[]): Promise<ReadonlyMap<number, Approvers>> {
+    const found = new Map<number, { users: number[]; roles: string[] }>()
+    if (policyIds.length === 0) return found
+    const rows = await db
+      .selectFrom('approval_policy_approvers')
+      .selectAll()
+      .where('policy_id', 'in', policyIds)
+      .orderBy('id')
+      .execute()
+    for (const { policy_id, user_id, role_id } of rows) {
+      const approvers = found.get(policy_id) ?? { users: [], roles: [] }
+      if (user_id !== null) approvers.users.push(user_id)
+      if (role_id !== null) approvers.roles.push(role_id)
+      found.set(policy_id, approvers)
+    }
+    return found
+  }
+
+  async function withApprovers(rows: readonly PolicyJoin[]): Promise<readonly ApprovalPolicy[]> {
+    const approvers = await approversOf(rows.map(({ id }) => id))
+    return rows.map(row => toPolicy(row, approvers.get(row.id) ?? { users: [], roles: [] }))
+  }
+
+  async function setApprovers(policyId: number, { users, roles }: Approvers): Promise<void> {
+    await db.deleteFrom('approval_policy_approvers').where('policy_id', '=', policyId).execute()
+    const rows = [
+      ...users.map(user_id => ({ policy_id: policyId, user_id, role_id: null })),
+      ...roles.map(role_id => ({ policy_id: policyId, user_id: null, role_id })),
+    ]
+    if (rows.length > 0) await db.insertInto('approval_policy_approvers').values(rows).execute()
+  }
+
+  return {
+    async create(policy) {
+      const { id } = await db
+        .insertInto('approval_policies')
+        .values(fromPolicy(policy))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      await setApprovers(id, policy.approvers)
+      return { ...policy, id }
+    },
+    async save(policy) {
+      await saveVersioned(db, 'approval_policies', policy.id, fromPolicy(policy))
+      await setApprovers(policy.id, policy.approvers)
+    },
+    async remove(policyId) {
+      await db.deleteFrom('approval_policies').where('id', '=', policyId).execute()
+    },
+    async find(projectId, policyId) {
+      const row = await policiesIn(db)
+        .where('approval_policies.project_id', '=', projectId)
+        .where('approval_policies.id', '=', policyId)
+        .executeTakeFirst()
+      return row && (await withApprovers([row]))[0]
+    },
+    async list(projectId, { actionKey, enabled }, window) {
+      let query = policiesIn(db).where('approval_policies.project_id', '=', projectId)
+      if (actionKey !== undefined) query = query.where('approval_policies.action_key', '=', actionKey)
+      if (enabled !== undefined) query = query.where('approval_policies.enabled', '=', Number(enabled))
+      const page = await readPage(query.orderBy('approval_policies.id', 'desc'), window, row => row as PolicyJoin)
+      return { count: page.count, items: await withApprovers(page.items) }
+    },
+    async listEnabled(projectId) {
+      const { rows } = await findEnabled(db, { projectId })
+      return rows.length === 0 ? [] : withApprovers(rows)
+    },
+    async count(projectId) {
+      const row = await db
+        .selectFrom('approval_policies')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('project_id', '=', projectId)
+        .executeTakeFirstOrThrow()
+      return Number(row.n)
+    },
+    async eligible(organizationId, { users, roles }) {
+      const members = db
+        .selectFrom('memberships')
+        .innerJoin('users', 'users.id', 'memberships.user_id')
+        .select('users.id')
+        .where('memberships.organization_id', '=', organizationId)
+        .where('users.is_active', '=', 1)
+      const isAnyAdmin = users.length + roles.length === 0
+      const rows = await members
+        .where(({ eb, or, exists, selectFrom }) =>
+          isAnyAdmin
+            ? eb('memberships.level', '>=', adminLevel)
+            : or([
+                ...(users.length > 0 ? [eb('users.id', 'in', users)] : []),
+                ...(roles.length > 0
+                  ? [
+                      exists(
+                        selectFrom('role_memberships')
+                          .select('role_memberships.id')
+                          .whereRef('role_memberships.user_id', '=', 'users.id')
+                          .where('role_memberships.role_id', 'in', roles),
+                      ),
+                    ]
+                  : []),
+              ]),
+        )
+        .execute()
+      return new Set(rows.map(({ id }) => id))
+    },
+  }
+}
+
+type PolicyJoin = Selectable<ApprovalPolicyRow> & EmbeddedUser<'creator'>
+
+const toPolicy = (row: PolicyJoin, approvers: Approvers): ApprovalPolicy => ({
+  id: row.id,
+  projectId: row.project_id,
+  actionKey: row.action_key as ActionKey,
+  conditions: JSON.parse(row.conditions),
+  approvers,
+  quorum: row.quorum,
+  allowSelfApprove: row.allow_self_approve === 1,
+  expiresAfterHours: row.expires_after_hours,
+  reapprovePercent: row.reapprove_percent,
+  reapprovePeople: row.reapprove_people,
+  emergencyRoles: JSON.parse(row.emergency_roles),
+  enabled: row.enabled === 1,
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  version: row.version,
+})
+
+const fromPolicy = (policy: Omit<ApprovalPolicy, 'id'>): Omit<ApprovalPolicyRow, 'id'> => ({
+  project_id: policy.projectId,
+  action_key: policy.actionKey,
+  conditions: JSON.stringify(policy.conditions),
+  quorum: policy.quorum,
+  allow_self_approve: Number(policy.allowSelfApprove),
+  expires_after_hours: policy.expiresAfterHours,
+  reapprove_percent: policy.reapprovePercent,
+  reapprove_people: policy.reapprovePeople,
+  emergency_roles: JSON.stringify(policy.emergencyRoles),
+  enabled: Number(policy.enabled),
+  created_by_id: policy.createdBy.id,
+  created_at: policy.createdAt,
+  updated_at: policy.updatedAt,
+  version: policy.version,
+})

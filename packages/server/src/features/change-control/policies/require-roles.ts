@@ -1,0 +1,17 @@
+import { invalid } from '../../../problem.ts'
+import type { Stores } from '../../../stores.ts'
+
+/** Raises `invalid` for a role that is not of the organization. */
+export async function requireRoles(
+  tx: Stores,
+  organizationId: string,
+  ids: readonly string[],
+  field: string,
+): Promise<void> {
+  const found = await tx.roles.findAll(ids)
+  const known = new Set(found.filter(role => role.organizationId === organizationId).map(({ id }) => id))
+  const unknown = ids.find(id => !known.has(id))
+  if (unknown !== undefined) {
+    throw invalid(field, 'does_not_exist', `The organization has no role ${unknown}.`)
+  }
+}

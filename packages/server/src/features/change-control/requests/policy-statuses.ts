@@ -1,0 +1,40 @@
+import type { Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
+import type { ApprovalPolicy } from '../policies/policy.ts'
+import { type ChangeRequest, type Decision, type PolicyStatus, policyStatus } from './change-request.ts'
+
+/** A request, and the policies that it meets. */
+export interface MatchedRequest {
+  readonly request: ChangeRequest
+  readonly policies: readonly ApprovalPolicy[]
+}
+
+/** How far the decisions about a request satisfy each policy, with the approvers of this moment. */
+export const policyStatuses = async (
+  tx: Stores,
+  project: Pick<Project, 'organizationId'>,
+  request: ChangeRequest,
+  policies: readonly ApprovalPolicy[],
+): Promise<readonly PolicyStatus[]> => (await policyStatusesOfAll(tx, project, [{ request, policies }]))[0]!
+
+/** In the same order. Decisions and approvers are read once for all of them. */
+export async function policyStatusesOfAll(
+  tx: Stores,
+  project: Pick<Project, 'organizationId'>,
+  matched: readonly MatchedRequest[],
+): Promise<readonly (readonly PolicyStatus[])[]> {
+  const policies = new Map(matched.flatMap(one => one.policies.map(policy => [policy.id, policy])))
+  const eligible = new Map<number, ReadonlySet<number>>()
+  for (const { id, approvers } of policies.values()) {
+    eligible.set(id, await tx.policies.eligible(project.organizationId, approvers))
+  }
+  const decisions = new Map<number, Decision[]>(matched.map(({ request }) => [request.id, []]))
+  for (const decision of await tx.changeRequests.listDecisions([...decisions.keys()])) {
+    decisions.get(decision.changeRequestId)!.push(decision)
+  }
+  return matched.map(one =>
+    one.policies.map(policy =>
+      policyStatus(one.request, policy, eligible.get(policy.id)!, decisions.get(one.request.id)!),
+    ),
+  )
+}

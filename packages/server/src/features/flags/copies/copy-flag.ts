@@ -1,0 +1,219 @@
+import { isDeepStrictEqual } from 'node:util'
+import { remapFilters, usesFlags } from '@halyard/engine'
+import type { Instant } from '../../../instant.ts'
+import { invalid, Problem } from '../../../problem.ts'
+import { StaleWrite, type Stores } from '../../../stores.ts'
+import { type Actor, levelInProject, type Organization, type Project } from '../../../tenancy.ts'
+import { canEditFlag } from '../../access/access.ts'
+import { grantsFor, requireCanEdit } from '../../access/grants.ts'
+import { ApprovalRequired } from '../../change-control/authorize-write.ts'
+import type { Permit } from '../../change-control/permit.ts'
+import type { Cohort } from '../../cohorts/cohort.ts'
+import { createFlag } from '../create-flag.ts'
+import type { Flag, FlagPatch } from '../flag.ts'
+import type { JsonSchema } from '../schemas/payload-schema.ts'
+import { setPayloadSchema } from '../schemas/set-payload-schema.ts'
+import { updateFlag } from '../update-flag.ts'
+import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
+
+export interface FlagCopy {
+  readonly key: string
+  readonly fromProjectId: number
+  readonly targetProjectIds: readonly number[]
+  /** The copies start switched off. */
+  readonly isDisabled: boolean
+}
+
+export interface Source {
+  readonly project: Project
+  readonly flag: Flag
+  readonly cohorts: readonly Cohort[]
+  readonly payloadSchema: JsonSchema | undefined
+  /** The flags it depends on: key by id. */
+  readonly dependencies: ReadonlyMap<string, string>
+}
+
+/**
+ * Copies a flag into every target, or raises `invalid` that names each target that cannot take it and why; then the transaction
+ * must be given up. A live flag with the key is updated in place. Raises `forbidden` when the caller may not edit the source.
+ */
+export async function copyFlag(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  copy: FlagCopy,
+  now: Instant,
+  permit: Permit,
+): Promise<readonly CopiedInto[]> {
+  const source = await findSource(tx, actor, organization, copy)
+  const patchOf = (patch: CopiedFields) => (copy.isDisabled ? { ...patch, active: false } : patch)
+  const copies: CopiedInto[] = []
+  const failures: string[] = []
+  const gated: number[] = []
+  // In ascending order, as every writer that locks several projects.
+  for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
+    try {
+      const target = await findProject(tx, actor, organization, id)
+      if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
+      if (target.id === source.project.id)
+        throw invalid(null, 'invalid_input', 'The flag already exists in that project.')
+      copies.push(await copyInto(tx, actor, source, target, { now, permit, patchOf }))
+    } catch (error) {
+      if (error instanceof ApprovalRequired) {
+        gated.push(id)
+        continue
+      }
+      if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
+      // The key was free a moment ago: another request created the flag, which is found in the next run.
+      if (error.code === 'unique') throw new StaleWrite()
+      failures.push(`Project ${id}: ${error.message}`)
+    }
+  }
+  if (failures.length > 0) {
+    throw invalid('target_project_ids', 'invalid_input', `Nothing was copied. ${failures.join(' ')}`)
+  }
+  if (gated.length > 0) throw needsApprovalIn(gated)
+  return copies
+}
+
+/** No change request is opened: cohorts that would be copied along do not exist yet, so nothing could refer to them. */
+const needsApprovalIn = (projectIds: readonly number[]): Problem =>
+  new Problem(
+    'approval_required',
+    `Nothing was copied. Changes need approval in project ${projectIds.join(', ')}: propose them there.`,
+    { field: 'target_project_ids', extra: { change_request: null } },
+  )
+
+/** Raises `invalid` for an unknown project or key, and `forbidden` for a flag that the actor cannot edit. */
+export async function findSource(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  copy: Pick<FlagCopy, 'key' | 'fromProjectId'>,
+): Promise<Source> {
+  const project = await findProject(tx, actor, organization, copy.fromProjectId)
+  if (!project) {
+    throw invalid('from_project', 'does_not_exist', `There is no project ${copy.fromProjectId} in this organization.`)
+  }
+  const flag = await tx.flags.findLiveByKey(project.id, copy.key)
+  if (!flag) {
+    throw invalid('feature_flag_key', 'does_not_exist', `There is no flag "${copy.key}" in the project to copy from.`)
+  }
+  await requireCanEdit(tx, actor, project, flag)
+  const dependencies = await tx.flags.findLive(project.id, usesFlags(flag.filters))
+  return {
+    project,
+    flag,
+    cohorts: await cohortsNeededBy(tx, project.id, flag.filters),
+    payloadSchema: (await tx.payloadSchemas.find(project.id, flag.id))?.schema,
+    dependencies: new Map(dependencies.map(other => [String(other.id), other.key])),
+  }
+}
+
+/** Undefined as well for a project of another organization, and for one that the key cannot see. */
+export async function findProject(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  id: number,
+): Promise<Project | undefined> {
+  const project = await tx.projects.find(id)
+  const isVisible = project?.organizationId === organization.id && levelInProject(actor, project) !== undefined
+  return isVisible ? project : undefined
+}
+
+/** Copies the flag with the cohorts that it needs; `patchOf` decides what of it arrives. */
+export async function copyInto(
+  tx: Stores,
+  actor: Actor,
+  source: Source,
+  target: Project,
+  { now, permit, patchOf }: CopyInto,
+): Promise<CopiedInto> {
+  const { flag, project } = source
+  const existing = await tx.flags.findLiveByKey(target.id, flag.key)
+  if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
+    throw invalid(null, 'permission_denied', 'You cannot edit the flag with this key in that project.')
+  }
+  const flags = await dependenciesIn(tx, source, target)
+  const { ids: cohorts, createdIds: createdCohortIds } = await copyCohorts(tx, actor, target, source.cohorts, now)
+  const patch = patchOf({
+    key: flag.key,
+    name: flag.name,
+    filters: remapFilters(flag.filters, {
+      cohort: id => cohorts.get(id),
+      flag: reference => flags.get(reference),
+      groupType: index => groupTypeIn(target, project.groupTypes[index]),
+    }),
+    active: flag.active,
+    ensureExperienceContinuity: flag.ensureExperienceContinuity,
+    bucketingIdentifier: flag.bucketingIdentifier,
+    evaluationRuntime: flag.evaluationRuntime,
+    evaluationContexts: flag.evaluationContexts,
+  })
+  const trigger = { copied_from_project: project.id, copied_from_flag: flag.id }
+  // Cohorts that are copied along get other ids each time the transaction is run.
+  const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
+  if (existing) {
+    await tx.projects.holdReferences(target.id)
+    const arriving = { ...existing, filters: patch.filters ?? existing.filters }
+    const replacedSchema = await copySchema(tx, actor, source, target, arriving, now)
+    const updated = await updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
+    return { flag: updated, replacedVersion: existing.version, replacedSchema, createdCohortIds }
+  }
+  const created = await createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
+  const replacedSchema = await copySchema(tx, actor, source, target, created, now)
+  return { flag: created, replacedVersion: undefined, replacedSchema, createdCohortIds }
+}
+
+export interface CopiedInto {
+  readonly flag: Flag
+  /** Undefined when the flag was created. */
+  readonly replacedVersion: number | undefined
+  /** Null when there was none; undefined when it did not change. */
+  readonly replacedSchema: JsonSchema | null | undefined
+  readonly createdCohortIds: readonly number[]
+}
+
+/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. Returns the replaced one. */
+async function copySchema(
+  tx: Stores,
+  actor: Actor,
+  { flag, payloadSchema }: Source,
+  target: Project,
+  copy: Flag,
+  now: Instant,
+): Promise<JsonSchema | null | undefined> {
+  if (payloadSchema === undefined || !isDeepStrictEqual(copy.filters.payloads, flag.filters.payloads)) return undefined
+  const before = (await tx.payloadSchemas.find(target.id, copy.id))?.schema ?? null
+  if (isDeepStrictEqual(before, payloadSchema)) return undefined
+  await setPayloadSchema(tx, actor, target, copy, payloadSchema, now)
+  return before
+}
+
+type CopiedFields = FlagPatch & { readonly key: string }
+
+interface CopyInto {
+  readonly now: Instant
+  readonly permit: Permit
+  readonly patchOf: (copied: CopiedFields) => CopiedFields
+}
+
+/** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */
+async function dependenciesIn(tx: Stores, source: Source, target: Project): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>()
+  const missing: string[] = []
+  for (const [id, key] of source.dependencies) {
+    const there = await tx.flags.findLiveByKey(target.id, key)
+    if (there) ids.set(id, String(there.id))
+    else missing.push(`"${key}"`)
+  }
+  if (missing.length === 0) return ids
+  throw invalid(null, 'does_not_exist', `The flag depends on ${missing.join(', ')}, which the project does not have.`)
+}
+
+/** Group types are numbered by each project on its own; it is the name that counts. */
+function groupTypeIn(target: Project, name: string | undefined): number | undefined {
+  const index = Object.entries(target.groupTypes).find(([, other]) => other === name)?.[0]
+  return index === undefined ? undefined : Number(index)
+}

@@ -1,0 +1,125 @@
+import type { Kysely } from 'kysely'
+import { readPage } from '../../../storage/read-page.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import {
+  type EmbeddedUser,
+  embeddedUser,
+  type OptionalUser,
+  readOptionalUser,
+  readUser,
+} from '../../identity/embedded-user.sql.ts'
+import type { FlagComment, FlagDetails } from './flag-details.ts'
+import type { FlagDetailsStore } from './flag-details-store.ts'
+
+export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
+  const details = (projectId: number) =>
+    db
+      .selectFrom('flag_details')
+      .leftJoin('users as owner', 'owner.id', 'flag_details.owner_id')
+      .select(['flag_details.flag_id', 'flag_details.expected_end', 'flag_details.links'])
+      .select(({ selectFrom }) =>
+        selectFrom('flag_comments')
+          .select(({ fn }) => fn.countAll<number>().as('n'))
+          .whereRef('flag_comments.flag_id', '=', 'flag_details.flag_id')
+          .as('comments'),
+      )
+      .select(embeddedUser('owner'))
+      .where('flag_details.project_id', '=', projectId)
+
+  const comments = (projectId: number, flagId: number) =>
+    db
+      .selectFrom('flag_comments')
+      .innerJoin('users as author', 'author.id', 'flag_comments.created_by_id')
+      .select(['flag_comments.id', 'flag_comments.flag_id', 'flag_comments.text', 'flag_comments.created_at'])
+      .select(embeddedUser('author'))
+      .where('flag_comments.project_id', '=', projectId)
+      .where('flag_comments.flag_id', '=', flagId)
+
+  const ensureRow = (projectId: number, flagId: number) =>
+    db
+      .insertInto('flag_details')
+      .values({ flag_id: flagId, project_id: projectId, owner_id: null, expected_end: null, links: '[]' })
+      .onConflict(conflict => conflict.column('flag_id').doNothing())
+      .execute()
+
+  return {
+    async find(projectId, flagId) {
+      const row = await details(projectId).where('flag_details.flag_id', '=', flagId).executeTakeFirst()
+      return row && toDetails(row)
+    },
+    async findMany(projectId, flagIds) {
+      if (flagIds.length === 0) return []
+      const rows = await details(projectId).where('flag_details.flag_id', 'in', flagIds).execute()
+      return rows.map(toDetails)
+    },
+    list(projectId, window) {
+      return readPage(details(projectId).orderBy('flag_details.flag_id'), window, toDetails)
+    },
+    async save(projectId, flagId, { ownerId, expectedEnd, links }) {
+      await ensureRow(projectId, flagId)
+      const sent = {
+        ...(ownerId !== undefined && { owner_id: ownerId }),
+        ...(expectedEnd !== undefined && { expected_end: expectedEnd }),
+        ...(links !== undefined && { links: JSON.stringify(links) }),
+      }
+      if (Object.keys(sent).length === 0) return
+      await db
+        .updateTable('flag_details')
+        .set(sent)
+        .where('flag_id', '=', flagId)
+        .where('project_id', '=', projectId)
+        .execute()
+    },
+    async addComment(projectId, comment) {
+      // The count of comments is read with the row of the flag.
+      await ensureRow(projectId, comment.flagId)
+      const { id } = await db
+        .insertInto('flag_comments')
+        .values({
+          flag_id: comment.flagId,
+          project_id: projectId,
+          created_by_id: comment.createdBy.id,
+          text: comment.text,
+          created_at: comment.createdAt,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...comment, id }
+    },
+    async findComment(projectId, flagId, commentId) {
+      const row = await comments(projectId, flagId).where('flag_comments.id', '=', commentId).executeTakeFirst()
+      return row && toComment(row)
+    },
+    listComments(projectId, flagId, window) {
+      return readPage(comments(projectId, flagId).orderBy('flag_comments.id', 'desc'), window, toComment)
+    },
+    async removeComment(commentId) {
+      await db.deleteFrom('flag_comments').where('id', '=', commentId).execute()
+    },
+  }
+}
+
+type DetailsJoin = OptionalUser<'owner'> & {
+  flag_id: number
+  expected_end: string | null
+  links: string
+  comments: number | null
+}
+
+const toDetails = (row: DetailsJoin): FlagDetails => ({
+  flagId: row.flag_id,
+  owner: readOptionalUser(row, 'owner'),
+  expectedEnd: row.expected_end,
+  links: JSON.parse(row.links),
+  commentCount: Number(row.comments ?? 0),
+})
+
+type CommentJoin = EmbeddedUser<'author'> & { id: number; flag_id: number; text: string; created_at: string }
+
+const toComment = (row: CommentJoin): FlagComment => ({
+  id: row.id,
+  flagId: row.flag_id,
+  text: row.text,
+  createdBy: readUser(row, 'author'),
+  createdAt: row.created_at,
+})

@@ -1,0 +1,170 @@
+import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
+import { createProjectCache } from '../../../concurrency/invalidated-cache.ts'
+import type { Snapshots } from '../../../evaluation/snapshots.ts'
+import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
+import { type Instant, plusMilliseconds } from '../../../instant.ts'
+import { invalid } from '../../../problem.ts'
+import type { ChangeFeed } from '../../../storage/changes/changes.ts'
+import type { Database } from '../../../stores.ts'
+import { adminLevel } from '../../../tenancy.ts'
+import { canEditFlag, editableFlags } from '../../access/access.ts'
+import { grantsFor } from '../../access/grants.ts'
+import type { GatedWrites } from '../../change-control/gated-writes.ts'
+import { dayOf } from '../../events/usage/usage-store.ts'
+import { bulkChange } from '../bulk/bulk-change.ts'
+import { failedChecks } from '../details/flag-health.ts'
+import type { Flag } from '../flag.ts'
+import { readFlagFilter } from '../flag-filter.ts'
+import type { FlagFilter } from '../flag-store.ts'
+import { creatorToWire, summaryOf } from './flag-summary.ts'
+import { replaceTag } from './replace-tag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly snapshots: Snapshots
+  readonly writes: GatedWrites
+  readonly now: () => Instant
+}
+
+const pagesBytesMax = 8 * 1024 * 1024
+const facetsMax = 1000
+const wordsMax = 10
+const lettersMax = 50
+/** Of a flag that was created a moment ago. */
+const unknown: ReadonlySet<never> = new Set()
+const dayMilliseconds = 24 * 60 * 60 * 1000
+
+interface ListPage {
+  readonly projectId: number
+  readonly bytes: Buffer
+}
+
+/** The flags of a project as a list shows them. */
+export function serveFlagList(serve: ServeRoute, { database, changes, snapshots, writes, now }: Deps): void {
+  const r = routes.flagList
+  const pages = createProjectCache<ListPage>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
+    projectOf: page => page.projectId,
+    sizeOf: page => page.bytes.length,
+    sizeMax: pagesBytesMax,
+  })
+
+  serve(r.list, async ({ actor, project, query, url }) => {
+    const isFavorite = query.favorite === 'true'
+    const filter = { ...readSummaryFilter(query, now()), ...(isFavorite && { favoriteOf: actor.user.id }) }
+    const make = async (): Promise<ListPage> => {
+      const body = await database.read(async tx => {
+        const window = readWindow(query)
+        const page = await tx.flags.list(project.id, filter, window)
+        const grants = await grantsFor(tx, actor, project)
+        return pageBody(page, window, url, flag => summaryOf(flag, canEditFlag(grants, flag)))
+      })
+      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
+    }
+    // Roles decide what members can edit, and use decides staleness and order: neither is in the change feed.
+    const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
+    const isLasting =
+      isAdmin && !isFavorite && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
+    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
+    return answer({ status: 200, body: page?.bytes })
+  })
+
+  serve(r.usage, async ({ project, query }) => {
+    const ids = readIds(query.ids)
+    const today = now()
+    const days = Array.from({ length: flagUsageDays }, (_, n) =>
+      dayOf(plusMilliseconds(today, (n + 1 - flagUsageDays) * dayMilliseconds)),
+    )
+    const snapshot = (await snapshots.forProject(project.id))?.snapshot
+    const reachable = new Map(snapshot?.flags.map(({ id }, position) => [id, snapshot.reachable[position]]))
+    return database.read(async tx => {
+      const flags = await tx.flags.findLive(project.id, ids)
+      const keys = flags.map(({ key }) => key)
+      const calls = await tx.usage.recentCalls(project.id, keys, days[0]!)
+      const details = new Map((await tx.flagDetails.findMany(project.id, ids)).map(each => [each.flagId, each]))
+      return flags.map(flag => {
+        const { lastAt: lastCalledAt = null, byDay } = calls.get(flag.key) ?? {}
+        const known = {
+          flag,
+          lastCalledAt,
+          reachable: reachable.get(flag.id) ?? unknown,
+          details: details.get(flag.id),
+        }
+        return {
+          id: flag.id,
+          last_called_at: lastCalledAt,
+          calls: days.map(day => byDay?.get(day) ?? 0),
+          checks: failedChecks(known, today),
+        }
+      })
+    })
+  })
+
+  serve(r.facets, async ({ actor, project }) => {
+    const { tags, creators } = await database.read(async tx =>
+      tx.flags.facets(project.id, editableFlags(await grantsFor(tx, actor, project))),
+    )
+    return {
+      tags: [...tags]
+        .map(([name, { flags, editable }]) => ({ name, flag_count: flags, editable_count: editable }))
+        .sort((a, b) => compare(a.name, b.name))
+        .slice(0, facetsMax),
+      creators: creators
+        .map(creatorToWire)
+        .sort((a, b) => compare(a.first_name || a.email, b.first_name || b.email))
+        .slice(0, facetsMax),
+    }
+  })
+
+  serve(r.replaceTag, async request => {
+    const { actor, project, body } = request
+    return writes.save(request, async (tx, permit) => {
+      const filter: FlagFilter = {
+        deleted: false,
+        archived: false,
+        exactTags: [body.tag],
+        order: { field: 'id', descending: false },
+      }
+      const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
+      const ids = page.items.filter(({ tags }) => tags.includes(body.tag)).map(({ id }) => id)
+      const patchOf = (flag: Flag) => ({ tags: replaceTag(flag.tags, body.tag, body.replacement) })
+      const { changed, errors } = await bulkChange(tx, actor, project, { ids, patchOf }, now(), permit)
+      return {
+        updated: changed.length,
+        remaining: page.count - (page.items.length - ids.length) - changed.length,
+        errors: errors.map(({ id, key, reason }) => ({ id, reason, ...(key !== undefined && { key }) })),
+      }
+    })
+  })
+}
+
+type Query = Parameters<typeof readFlagFilter>[0] & { readonly letters?: string }
+
+/** As the list of flags, but the search is for words, and tags are the ones that the dashboard offers. */
+function readSummaryFilter({ search, letters, ...query }: Query, now: Instant): FlagFilter {
+  const words = (search ?? '').split(/\s+/).filter(Boolean).slice(0, wordsMax)
+  const { tags, ...filter } = readFlagFilter(query, now)
+  const inOrder = [...(letters ?? '').replace(/\s+/g, '')].slice(0, lettersMax)
+  return {
+    ...filter,
+    ...(tags && { exactTags: tags }),
+    ...(words.length > 0 && { words }),
+    ...(inOrder.length > 0 && { letters: inOrder }),
+  }
+}
+
+function readIds(text: string | undefined): readonly number[] {
+  const parts = (text ?? '').split(',').filter(part => part.trim() !== '')
+  if (parts.length > flagUsageIdsMax) {
+    throw invalid('ids', 'max_length', `Send at most ${flagUsageIdsMax} flag ids, not ${parts.length}.`)
+  }
+  if (!parts.every(part => /^\s*\d{1,15}\s*$/.test(part))) {
+    throw invalid('ids', 'invalid_input', 'ids must be flag ids, separated by commas.')
+  }
+  return parts.map(Number)
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,79 @@
+import { overriddenFlagsMax, overridesSecondsDefault, routes } from '@halyard/contract'
+import {
+  type FlagOverride,
+  overrideProblem,
+  readOverride,
+  variantsOf,
+} from '../../../evaluation/projects/flag-override.ts'
+import type { OverrideSigner } from '../../../evaluation/projects/signed-overrides.ts'
+import type { ServeRoute } from '../../../http/routes/serve-route.ts'
+import { type Instant, instantOf } from '../../../instant.ts'
+import { forbidden, invalid } from '../../../problem.ts'
+import type { Database, Stores } from '../../../stores.ts'
+import type { Actor, Project } from '../../../tenancy.ts'
+import { canEditFlag } from '../../access/access.ts'
+import { grantsFor } from '../../access/grants.ts'
+import type { Flag } from '../flag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly overrideSigner: OverrideSigner
+  readonly now: () => Instant
+}
+
+export function serveFlagOverrides(serve: ServeRoute, { database, overrideSigner, now }: Deps): void {
+  serve(routes.flagOverrides.variants, async ({ actor, project, query }) => {
+    const keys = readKeys(query.keys)
+    const flags = await database.read(tx => overridableFlags(tx, actor, project, keys))
+    return { results: flags.map(({ key, filters }) => ({ key, variants: [...variantsOf(filters)] })) }
+  })
+
+  serve(routes.flagOverrides.sign, async ({ actor, project, body }) => {
+    const { expires_in_seconds: seconds = overridesSecondsDefault } = body
+    const overrides = await database.read(tx => readOverrides(tx, actor, project, body.overrides))
+    const expiresAt = Math.floor(Date.parse(now()) / 1000 + seconds) * 1000
+    return {
+      token: overrideSigner.sign(project, { overrides, expiresAt }),
+      expires_at: instantOf(new Date(expiresAt)),
+    }
+  })
+}
+
+function readKeys(text = ''): readonly string[] {
+  const keys = [...new Set(text.split(',').filter(Boolean))]
+  if (keys.length === 0 || keys.length > overriddenFlagsMax)
+    throw invalid('keys', 'invalid_input', `keys must have 1 to ${overriddenFlagsMax} flag keys, separated by commas.`)
+  return keys
+}
+
+async function overridableFlags(tx: Stores, actor: Actor, project: Project, keys: readonly string[]) {
+  const grants = await grantsFor(tx, actor, project)
+  const flags: Flag[] = []
+  for (const key of keys) {
+    const flag = await tx.flags.findLiveByKey(project.id, key)
+    if (flag && !flag.archived && canEditFlag(grants, flag)) flags.push(flag)
+  }
+  return flags
+}
+
+/** Raises `invalid` for a flag or value that does not exist, and `forbidden` for a flag that the caller cannot edit. */
+async function readOverrides(tx: Stores, actor: Actor, project: Project, given: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(given)
+  if (entries.length === 0 || entries.length > overriddenFlagsMax)
+    throw invalid('overrides', 'invalid_input', `overrides must have 1 to ${overriddenFlagsMax} flags.`)
+  const grants = await grantsFor(tx, actor, project)
+  const overrides = new Map<string, FlagOverride>()
+  for (const [key, value] of entries) {
+    const flag = await tx.flags.findLiveByKey(project.id, key)
+    if (!flag || flag.archived) throw refused(`There is no flag "${key}" in this project.`)
+    if (!canEditFlag(grants, flag)) throw forbidden(`You cannot edit the flag "${key}", and so not override it.`)
+    const override = readOverride(value)
+    if (!override) throw refused(`The value of "${key}" must be true, false, a variant or an object with "value".`)
+    const problem = overrideProblem(flag, override)
+    if (problem !== undefined) throw refused(problem)
+    overrides.set(key, override)
+  }
+  return overrides
+}
+
+const refused = (message: string) => invalid('overrides', 'invalid_input', message)

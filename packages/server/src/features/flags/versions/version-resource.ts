@@ -1,0 +1,20 @@
+import type { FlagVersion as VersionWire } from '@halyard/contract'
+import { diffFields } from '../../activity/activity.ts'
+import { userToWire } from '../../identity/user-resource.ts'
+import type { Flag } from '../flag.ts'
+import { contentToWire } from '../flag-resource.ts'
+import type { FlagVersion } from '../flag-store.ts'
+
+export function versionToWire(flag: Flag, version: FlagVersion, comparedTo: FlagVersion | undefined): VersionWire {
+  const content = contentToWire(version.content)
+  const changes = comparedTo ? diffFields(contentToWire(comparedTo.content), content) : []
+  return {
+    version: version.version,
+    is_current: version.version === flag.version,
+    content,
+    compared_to: comparedTo?.version ?? null,
+    changes: changes.map(change => ({ type: 'FeatureFlag', ...change })),
+    created_by: version.user && userToWire(version.user),
+    created_at: version.createdAt,
+  }
+}
