@@ -16,6 +16,10 @@ interface Case {
   /** By key of the item: a part of the first reason, and its path. */
   readonly refused?: Readonly<Record<string, readonly [message: string, path: string]>>
   readonly approximate?: readonly string[]
+  readonly exact?: readonly string[]
+  /** By key of the item: a part of the first reason of an exact one, or none. */
+  readonly notes?: Readonly<Record<string, string | undefined>>
+  readonly archived?: number
 }
 
 const unleashFeature = (more: object) => ({ features: [{ name: 'f', enabled: true, strategies: [], ...more }] })
@@ -26,6 +30,12 @@ const growthbookFeature = (rules: unknown[], defaultValue: unknown = false) => (
 const flagdFlag = (targeting: unknown) => ({
   flags: { f: { state: 'ENABLED', variants: { on: true, off: false }, defaultVariant: 'off', targeting } },
 })
+const halves = {
+  fractional: [
+    ['on', 50],
+    ['off', 50],
+  ],
+}
 const flagsmithState = (more: object) => ({ feature: { id: 1, name: 'f' }, django_id: 1, enabled: true, ...more })
 
 const cases: readonly Case[] = [
@@ -127,7 +137,7 @@ const cases: readonly Case[] = [
     },
     refused: {
       nested: ['Properties are not nested', 'features.nested.rules[0].condition.a.b'],
-      later: ['A namespace that does not start at 0', 'features.later.rules[0].namespace'],
+      later: ['A namespace must start at 0 here', 'features.later.rules[0].namespace'],
     },
   },
   {
@@ -214,6 +224,79 @@ const cases: readonly Case[] = [
       ],
     }),
     refused: { f: ['`fractional` of flagd before 0.15.0', 'flags.f.targeting.fractional'] },
+  },
+  ...['0.15.0', '0.16.1'].map(flagdVersion => ({
+    name: `has the hash of flagd ${flagdVersion}`,
+    source: 'flagd' as const,
+    options: { flagdVersion },
+    document: flagdFlag(halves),
+    exact: ['f'],
+  })),
+  {
+    name: 'does not claim the hash of versions that were not compared',
+    source: 'flagd',
+    options: { flagdVersion: '0.17.0' },
+    document: flagdFlag(halves),
+    approximate: ['f'],
+  },
+  {
+    name: 'declares that flagd hashes lists, too',
+    source: 'flagd',
+    options: { flagdVersion: '0.15.0' },
+    document: flagdFlag({ fractional: [{ var: 'team' }, ...halves.fractional] }),
+    approximate: ['f'],
+  },
+  {
+    name: 'declares texts that OpenFeature does not get, and notes other names of variants',
+    source: 'flagd',
+    document: {
+      flags: {
+        text: { state: 'ENABLED', variants: { full: 'x', short: 'y' }, defaultVariant: 'full' },
+        empty: { state: 'ENABLED', variants: { full: 'x', none: '' }, defaultVariant: 'none' },
+        same: { state: 'ENABLED', variants: { x: 'x', y: 'y' }, defaultVariant: 'x' },
+      },
+    },
+    values: { text: [['a', {}, 'x']], empty: [['a', {}, '']], same: [['a', {}, 'x']] },
+    exact: ['text', 'same'],
+    approximate: ['empty'],
+    notes: { text: 'OpenFeature reports "x", not "full"', same: undefined },
+  },
+  {
+    name: 'notes that the schedule of a rule is not imported',
+    source: 'growthbook',
+    document: growthbookFeature([{ force: true, scheduleRules: [{ timestamp: null, enabled: true }] }]),
+    exact: ['f'],
+    notes: { f: 'without its schedule' },
+  },
+  {
+    name: 'counts archived features that are left out',
+    source: 'unleash',
+    document: { features: [{ name: 'f', enabled: true, strategies: [], archived: true }] },
+    archived: 1,
+  },
+  {
+    name: 'declares patterns that count characters',
+    source: 'flagsmith',
+    document: {
+      feature_states: [flagsmithState({ enabled: false })],
+      project: {
+        segments: [
+          {
+            id: 1,
+            name: 's',
+            rules: [{ type: 'ALL', conditions: [{ property_: 'city', operator: 'REGEX', value: '^.{2,3}$' }] }],
+            feature_states: [flagsmithState({ enabled: true })],
+          },
+        ],
+      },
+    },
+    values: {
+      f: [
+        ['a', { city: 'ab' }, true],
+        ['a', { city: 'a' }, OFF],
+      ],
+    },
+    approximate: ['s', 'f'],
   },
   {
     name: 'converts queries and percentages in the reverse order of names',
@@ -338,7 +421,7 @@ const cases: readonly Case[] = [
 
 describe.each(cases)(
   '$source',
-  ({ name, source, document, options = {}, values = {}, refused = {}, approximate = [] }) => {
+  ({ name, source, document, options = {}, values = {}, refused = {}, approximate = [], exact = [], ...more }) => {
     it(name, () => {
       const project = convertersBySource[source]!(document, options)
       const snapshot = compileImported(project)
@@ -357,8 +440,16 @@ describe.each(cases)(
         expect(reasons[0]!.message).toContain(message)
         expect(reasons[0]!.path).toBe(path)
       }
-      const approximations = project.items.filter(({ status }) => status === 'approximate')
-      if (approximate.length > 0) expect(approximations.map(({ sourceKey }) => sourceKey)).toEqual(approximate)
+      const withStatus = (wanted: string) =>
+        project.items.filter(({ status }) => status === wanted).map(({ sourceKey }) => sourceKey)
+      if (approximate.length > 0) expect(withStatus('approximate')).toEqual(approximate)
+      if (exact.length > 0) expect(withStatus('exact')).toEqual(exact)
+      for (const [key, note] of Object.entries(more.notes ?? {})) {
+        const [reason] = project.items.find(({ sourceKey }) => sourceKey === key)!.reasons
+        if (note === undefined) expect(reason).toBeUndefined()
+        else expect(reason?.message).toContain(note)
+      }
+      if (more.archived !== undefined) expect(project).toMatchObject({ archived: more.archived, flags: [] })
     })
   },
 )

@@ -111,7 +111,7 @@ function treeOf(expression: Expression, isNegated: boolean, verdict: Verdict, pa
     case 'filter':
       return negatedInCohort(expression.filter, isNegated)
     case 'rollout':
-      return verdict.refuse('Cohorts have no percentages.', path)
+      return verdict.refuse('Cohorts have no percentages; move the percentage to the flag.', path)
     case 'not':
       return treeOf(expression.of, !isNegated, verdict, path)
     default: {

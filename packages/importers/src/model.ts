@@ -93,6 +93,8 @@ export interface FlagFilters {
   readonly multivariate?: { readonly variants: readonly Variant[] } | null
   /** By variant key, or `true`: JSON as text. */
   readonly payloads?: Readonly<Record<string, string>>
+  /** The type of the payloads, when they are the values for OpenFeature. */
+  readonly return_type?: string
   readonly bucketing?: Bucketing
   readonly aggregation_group_type_index?: number | string | null
   readonly [key: string]: unknown

@@ -23,7 +23,9 @@ export function refuseDependents(project: ImportedProject): ImportedProject {
     'flag',
     flag => {
       const lost = usesOf(flag).cohorts.find(id => !cohortIds.has(id))
-      return lost === undefined ? undefined : `The segment "${lost}" that it depends on is not imported.`
+      return lost === undefined
+        ? undefined
+        : `The segment "${lost}" that it depends on is not imported; see its reason.`
     },
   )
   const items = project.items.map((item): ImportItem => {
@@ -45,7 +47,7 @@ function inOrder<Node extends ImportedFlag | ImportedCohort>(
   const refused = new Map<string, string>()
   const ordered: Node[] = []
   const state = new Map<string, 'open' | 'done'>()
-  const itself = `The ${what} depends on itself through others.`
+  const itself = `The ${what} depends on itself through others; remove one of the references.`
 
   /** Why the node cannot be imported. */
   function visit(node: Node): string | undefined {
@@ -64,7 +66,7 @@ function inOrder<Node extends ImportedFlag | ImportedCohort>(
       const other = byId.get(id)
       const reason = other ? visit(other) : ''
       if (reason === itself) return itself
-      if (reason !== undefined) return `The ${what} "${id}" that it depends on is not imported.`
+      if (reason !== undefined) return `The ${what} "${id}" that it depends on is not imported; see its reason.`
     }
     return undefined
   }
@@ -124,7 +126,7 @@ function withInheritedDifferences(
   return items.map((item): ImportItem => {
     const from = inherited.get(`${item.kind} ${item.sourceId}`)
     if (from === undefined) return item
-    const message = `It depends on the ${from.replace(' ', ' "')}", which is approximate.`
+    const message = `It depends on the ${from.replace(' ', ' "')}", which is approximate; see its reason.`
     return { ...item, status: 'approximate', reasons: [...item.reasons, { message, path: item.sourceKey }] }
   })
 }

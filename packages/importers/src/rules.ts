@@ -38,6 +38,23 @@ export function resultOf(flag: FlagValues, index: number): boolean | string {
   return variationsOf(flag.values).keys[index]!
 }
 
+/** For services whose variants have names of their own and whose clients are OpenFeature's. */
+export function compareVariants(flag: FlagValues, path: string, verdict: Verdict): void {
+  const variations = isBooleanFlag(flag) ? null : variationsOf(flag.values)
+  const { payloads = {}, return_type: type } = variations?.filters(0) ?? {}
+  if (Object.keys(payloads).length > 0 && type === undefined) {
+    verdict.differs(
+      'OpenFeature gets the key of a variant whose text cannot be a key; give all variants texts that can.',
+      path,
+    )
+  }
+  const keys = variations?.keys ?? flag.values.map(({ value }) => (value === true ? 'on' : 'off'))
+  const at = flag.values.findIndex(({ name }, index) => name !== keys[index])
+  if (at === -1) return
+  const [here, there] = [keys[at]!, flag.values[at]!.name ?? ''].map(text => text.slice(0, 60))
+  verdict.note(`Variants have the names of their values here: OpenFeature reports "${here}", not "${there}".`, path)
+}
+
 export function filtersOf(flag: FlagValues, rules: readonly Rule[], verdict: Verdict): FlagFilters {
   const variations = isBooleanFlag(flag) ? null : variationsOf(flag.values)
   const writer = new ConditionWriter(flag, variations)

@@ -5,7 +5,7 @@ export interface Variations {
   /** For each value, in the order given. */
   readonly keys: readonly string[]
   /** All people get the variant with the index `usual` where a condition names none. */
-  filters(usual: number): Pick<FlagFilters, 'multivariate' | 'payloads'>
+  filters(usual: number): Pick<FlagFilters, 'multivariate' | 'payloads' | 'return_type'>
 }
 
 const keyCharactersMax = 200
@@ -39,8 +39,16 @@ export function variationsOf(values: readonly { readonly value: unknown; readonl
       payloads: Object.fromEntries(
         [...variants].flatMap(([key, { payload }]) => (payload === undefined ? [] : [[key, payload]])),
       ),
+      ...typeOf(values),
     }),
   }
+}
+
+/** Of values that are payloads: with their type, OpenFeature gets them instead of the variants' keys. */
+function typeOf(values: readonly { readonly value: unknown }[]): Pick<FlagFilters, 'return_type'> {
+  const [type, ...others] = new Set(values.map(({ value }) => (value === null ? 'null' : typeof value)))
+  const isTyped = others.length === 0 && (type === 'number' || type === 'boolean' || type === 'object')
+  return isTyped ? { return_type: type } : {}
 }
 
 function preferredKey(value: unknown, name: string | undefined): string | undefined {

@@ -23,7 +23,7 @@ const CertificateFlag = Type.Object(
   {
     key: text(1000, 'Key of the flag at the source.', 'new-checkout'),
     status,
-    reasons: Type.Array(text(2000, 'A sentence.', 'The operator "near" is not known.'), {
+    reasons: Type.Array(text(2000, 'A sentence.', 'The operator "near" is not known; use another one.'), {
       maxItems: 100,
       description: 'Why it is not exact.',
       examples: [[]],

@@ -23,7 +23,10 @@ export function convertUserCondition(condition: JsonRecord, path: string, verdic
   const key = propertyOf(String(condition.a))
   const comparator = Number(condition.c)
   if (sensitive.has(comparator)) {
-    return verdict.refuse('The values of this condition are hashed in the file and cannot be read.', `${path}.c`)
+    return verdict.refuse(
+      'The values of this condition are hashed in the file; use a comparator that is not hashed.',
+      `${path}.c`,
+    )
   }
   const list = textsIn(condition.l)
   const isFilled = all([
@@ -31,7 +34,7 @@ export function convertUserCondition(condition: JsonRecord, path: string, verdic
     not(person(key, 'text_equals', '')),
   ])
   const text = (operator: string, value: unknown, isNegated: boolean) => {
-    if (operator !== 'text_equals') verdict.differs('ConfigCat also looks into lists, as JSON text.', path)
+    if (operator !== 'text_equals') verdict.differs('ConfigCat also looks into lists, as JSON text; send text.', path)
     return testIf(isFilled, person(key, operator, value), isNegated)
   }
   switch (comparator) {
@@ -87,9 +90,10 @@ function orderTest(key: string, comparator: number, { s, d }: JsonRecord, path: 
     return testIf(isVersion(key), person(key, versionOrder, version), false)
   }
   const numberOrder = numberOrders[comparator]
-  if (numberOrder === undefined) return verdict.refuse(`The comparator ${comparator} is not known.`, `${path}.c`)
+  if (numberOrder === undefined)
+    return verdict.refuse(`The comparator ${comparator} is not known; use another one.`, `${path}.c`)
   if (typeof d !== 'number') return verdict.refuse('The condition needs a number.', `${path}.d`)
-  verdict.differs('ConfigCat also reads numbers with a decimal comma; here these do not match.', path)
+  verdict.differs('ConfigCat also reads numbers with a decimal comma; send a number or a decimal point.', path)
   return testIf(isNumber(key), person(key, numberOrder[0], d), numberOrder[1])
 }
 
@@ -129,6 +133,6 @@ function listContains(
   path: string,
   verdict: Verdict,
 ): Condition {
-  verdict.differs('ConfigCat also reads lists that are JSON text; here only lists match.', path)
+  verdict.differs('ConfigCat also reads lists that are JSON text; send a list.', path)
   return testIf(person(key, 'type_is', 'list'), person(key, 'list_contains_any', list), isNegated)
 }

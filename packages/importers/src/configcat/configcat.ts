@@ -107,11 +107,14 @@ function convertSetting(key: string, setting: JsonRecord, path: string, context:
       weight: Number(isRecord(option) ? option.p : Number.NaN),
     }))
     if (parts.reduce((sum, { weight }) => sum + weight, 0) !== 100) {
-      return verdict.refuse('The percentages do not add up to 100.', at)
+      return verdict.refuse('The percentages do not add up to 100; correct them first.', at)
     }
     const by = propertyOf(textOr(setting.a, 'Identifier'))
     if (by !== 'distinct_id') {
-      verdict.differs(`ConfigCat also hashes lists and empty text; here "${by}" must have a value.`, `${path}.a`)
+      verdict.differs(
+        `ConfigCat also hashes lists and empty text; send "${by}" always, as text or a number.`,
+        `${path}.a`,
+      )
     }
     return { bucketing: { algorithm: 'configcat', seed: key, ...(by !== 'distinct_id' && { by }) }, parts }
   }
@@ -148,12 +151,12 @@ function convertCondition(value: unknown, path: string, context: Context): Expre
   if (isRecord(value.u)) return convertUserCondition(value.u, `${path}.u`, verdict).holds
   if (isRecord(value.p)) return prerequisite(value.p, `${path}.p`, context)
   if (isRecord(value.s)) return segmentCondition(value.s, `${path}.s`, context)
-  return verdict.refuse('This kind of condition is not known.', path)
+  return verdict.refuse('This kind of condition is not known; express it with another one.', path)
 }
 
 function prerequisite({ f, c, v }: JsonRecord, path: string, { settings, verdict }: Context): Expression {
   const other = settings[String(f)]
-  if (!isRecord(other)) return verdict.refuse(`There is no setting "${String(f)}" in the file.`, `${path}.f`)
+  if (!isRecord(other)) return verdict.refuse(`There is no setting "${String(f)}" in the file; add it.`, `${path}.f`)
   const values = valuesOf(other, `f.${String(f)}`, verdict)
   const wanted = readValue(v, `${path}.v`, verdict)
   if (values.values.some(({ value }) => typeof value !== typeof wanted)) {
@@ -172,8 +175,9 @@ function segmentCondition(
 ): Expression {
   const index = Number(s)
   const item = segmentItems[index]
-  if (item === undefined) return verdict.refuse(`There is no segment ${index}.`, `${path}.s`)
-  if (item.status === 'refused') return verdict.refuse(`The segment "${item.sourceKey}" is not imported.`, `${path}.s`)
+  if (item === undefined) return verdict.refuse(`There is no segment ${index} in the file; add it.`, `${path}.s`)
+  if (item.status === 'refused')
+    return verdict.refuse(`The segment "${item.sourceKey}" is not imported; see its reason.`, `${path}.s`)
   for (const { message, path: at } of item.reasons) verdict.differs(message, at)
   if (c !== 1) return filter(inCohort(item.sourceId))
   const conditions = segmentConditions(segments[index], `s[${index}]`, verdict)

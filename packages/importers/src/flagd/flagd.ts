@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord, requireRecord } from '../document.ts'
 import { all, always, type Expression, person } from '../expression.ts'
 import { type Bucketing, type Converter, type ImportedFlag, ImportFileError, type ImportItem } from '../model.ts'
 import { refuseDependents } from '../refuse-dependents.ts'
-import { type FlagValues, filtersOf, type Result, type Rule } from '../rules.ts'
+import { compareVariants, type FlagValues, filtersOf, type Result, type Rule } from '../rules.ts'
 import { judge, type Verdict } from '../verdict.ts'
 import { booleanOperations, convertLogic, operationOf, variableOf } from './json-logic.ts'
 
@@ -58,12 +58,14 @@ function convertFlag(
   const defaultResult = hasDefault ? resultOf(defaultVariant, `${path}.defaultVariant`) : 'off'
   const isBoolean = values.values.every(({ value }) => typeof value === 'boolean')
   if (!hasDefault && isBoolean) {
-    const message = 'Without a default variant flagd leaves the value to the code; here the flag is off.'
+    const message =
+      'Without a default variant flagd leaves the value to the code; here the flag is off. Add a default variant.'
     verdict.differs(message, `${path}.defaultVariant`)
   }
   const hasTargeting = isRecord(flag.targeting) && Object.keys(flag.targeting).length > 0
   const targeting = hasTargeting ? resolveReferences(flag.targeting, evaluators, verdict, `${path}.targeting`, 0) : null
   const rules = convertTargeting(targeting, `${path}.targeting`, always, { ...options, key, resultOf, defaultResult })
+  compareVariants(values, `${path}.variants`, verdict)
   const { description } = isRecord(flag.metadata) ? flag.metadata : {}
   return {
     sourceId: key,
@@ -90,7 +92,8 @@ function resolveReferences(
   if (Array.isArray(value)) return value.map(inner)
   if (!isRecord(value)) return value
   if (typeof value.$ref === 'string') {
-    if (!Object.hasOwn(evaluators, value.$ref)) return verdict.refuse(`There is no evaluator "${value.$ref}".`, path)
+    if (!Object.hasOwn(evaluators, value.$ref))
+      return verdict.refuse(`There is no evaluator "${value.$ref}" in the file; add it.`, path)
     return inner(evaluators[value.$ref])
   }
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(item)]))
@@ -103,13 +106,17 @@ function convertTargeting(value: unknown, path: string, when: Expression, contex
   if (value === null || value === undefined) return [served(defaultResult)]
   if (typeof value !== 'object') return [served(resultOf(String(value), path))]
   const operation = operationOf(value)
-  if (operation === undefined) return verdict.refuse('This targeting has no equivalent.', path)
+  if (operation === undefined)
+    return verdict.refuse('This targeting cannot be written; use `if` or `fractional`.', path)
   const [name, operands] = operation
   if (name === 'if') return convertIf(operands, `${path}.if`, when, context)
   if (name === 'fractional')
     return [...fractional(operands, `${path}.fractional`, when, context), served(defaultResult)]
   if (!booleanOperations.has(name)) {
-    return verdict.refuse(`The result of "${name.slice(0, 40)}" cannot be a variant here.`, path)
+    return verdict.refuse(
+      `The result of "${name.slice(0, 40)}" cannot be a variant; use it as the condition of \`if\`.`,
+      path,
+    )
   }
   return [
     { when: all([when, convertLogic(value, path, context)]), serve: resultOf('true', path), path },
@@ -132,7 +139,9 @@ function convertIf(operands: unknown, path: string, when: Expression, context: C
   return [...rules, ...convertTargeting(otherwise, `${path}[${last}]`, when, context)]
 }
 
-const firstScaledVersion = [0, 15, 0] as const
+/** The hash is the same from the first of these versions up to the newest one that was compared. */
+const firstScaledVersion = [0, 15, 0]
+const newestVerifiedVersion = [0, 16, 1]
 
 function fractional(operands: unknown, path: string, when: Expression, context: Context): Rule[] {
   const { verdict } = context
@@ -165,13 +174,29 @@ function fractional(operands: unknown, path: string, when: Expression, context: 
 /** The hash changed with that version. */
 function requireScaledHash(path: string, { flagdVersion, verdict }: Context): void {
   if (flagdVersion === undefined) {
-    verdict.refuse('`fractional` differs between versions of flagd; say which one evaluates this file.', path)
+    verdict.refuse(
+      '`fractional` differs between versions of flagd; name yours with --flagd-version (`flagd_version`).',
+      path,
+    )
     return
   }
   const numbers = /^v?(\d+)\.(\d+)\.(\d+)/.exec(flagdVersion)?.slice(1).map(Number) ?? []
-  if (numbers.length === 0) verdict.refuse(`"${flagdVersion}" is not a version of flagd.`, path)
-  const difference = firstScaledVersion.map((number, at) => numbers[at]! - number).find(part => part !== 0) ?? 0
-  if (difference < 0) verdict.refuse('`fractional` of flagd before 0.15.0 has no equivalent.', path)
+  if (numbers.length === 0) verdict.refuse(`"${flagdVersion}" is not a version of flagd; use one such as 0.15.0.`, path)
+  if (isBefore(numbers, firstScaledVersion))
+    verdict.refuse('`fractional` of flagd before 0.15.0 hashes otherwise; upgrade flagd first.', path)
+  if (isBefore(newestVerifiedVersion, numbers)) {
+    const newest = newestVerifiedVersion.join('.')
+    verdict.differs(
+      `\`fractional\` was compared up to flagd ${newest}, not with ${flagdVersion}; use --prove or that version.`,
+      path,
+    )
+  }
+}
+
+/** By their numbers. */
+function isBefore(version: readonly number[], other: readonly number[]): boolean {
+  const at = version.findIndex((number, index) => number !== other[index])
+  return at !== -1 && version[at]! < other[at]!
 }
 
 function bucketingOf(seed: string, by: string, { encoding }: Context): Bucketing {
@@ -183,6 +208,9 @@ function bucketBy(value: unknown, path: string, context: Context) {
   const { verdict } = context
   const single = variableOf(value, path, context)
   if (single !== undefined) {
+    if (single !== 'distinct_id') {
+      verdict.differs(`flagd reads a list in "${single}" as another bucket; send it as text.`, path)
+    }
     return { bucketing: bucketingOf('', single, context), included: person(single, 'type_is', 'string') }
   }
   const operation = operationOf(value)
@@ -193,7 +221,11 @@ function bucketBy(value: unknown, path: string, context: Context) {
   })
   const last = parts.length === 0 || texts.slice(0, -1).includes(undefined) ? undefined : parts.at(-1)
   const by = variableOf(last, path, context)
-  if (by === undefined) return verdict.refuse('People can be bucketed by one property only.', path)
-  verdict.differs(`flagd puts everyone without "${by}" into one bucket; here they get the default variant.`, path)
+  if (by === undefined)
+    return verdict.refuse('People can be bucketed by one property only; send the combination as a property.', path)
+  verdict.differs(
+    `flagd puts everyone without "${by}" into one bucket; here they get the default variant. Send it always.`,
+    path,
+  )
   return { bucketing: bucketingOf(texts.slice(0, -1).join(''), by, context), included: always }
 }

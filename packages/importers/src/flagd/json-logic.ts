@@ -26,16 +26,16 @@ export function variableOf(value: unknown, path: string, { verdict }: LogicConte
   if (operation?.[0] !== 'var') return undefined
   const names = Array.isArray(operation[1]) ? operation[1] : [operation[1]]
   if (names.length !== 1 || typeof names[0] !== 'string' || names[0] === '') {
-    return verdict.refuse('A variable with a default has no equivalent.', path)
+    return verdict.refuse('A variable cannot have a default; send the property always.', path)
   }
   const name = names[0]
   if (name === 'targetingKey') return 'distinct_id'
   if (name === '$flagd.timestamp' || !name.includes('.')) return name
-  return verdict.refuse(`Properties are not nested, so "${name}" has no equivalent.`, path)
+  return verdict.refuse(`Properties are not nested; send "${name}" as a property of its own.`, path)
 }
 
 export const loose =
-  'Where the type of a property does not fit, flagd reports an error and the default in the code applies; here the rule does not match.'
+  'Where a property has another type, flagd leaves the value to the code; send the type that is compared.'
 
 /** The operations whose result is always true or false. */
 export const booleanOperations: ReadonlySet<string> = new Set([
@@ -58,7 +58,7 @@ export function convertLogic(value: unknown, path: string, context: LogicContext
   const variable = variableOf(value, path, context)
   if (variable !== undefined) return all([present(variable), not(oneOf(variable, [false, 0, '', []]))])
   const operation = operationOf(value)
-  if (operation === undefined) return verdict.refuse('This value is not a condition.', path)
+  if (operation === undefined) return verdict.refuse('This value is not a condition; compare a variable.', path)
   const [name, operands] = operation
   const list = Array.isArray(operands) ? operands : [operands]
   const at = `${path}.${name}`
@@ -98,7 +98,10 @@ export function convertLogic(value: unknown, path: string, context: LogicContext
 }
 
 const unsupported = (name: string, path: string, verdict: Verdict): never =>
-  verdict.refuse(`"${name.slice(0, 40)}" with these operands has no equivalent.`, path)
+  verdict.refuse(
+    `"${name.slice(0, 40)}" with these operands cannot be written; compare one variable with values.`,
+    path,
+  )
 
 /** A variable and a literal, in the order of the operands. */
 function pairOf(name: string, operands: readonly unknown[], path: string, context: LogicContext) {
@@ -206,7 +209,7 @@ function versionTest(operands: readonly unknown[], path: string, context: LogicC
   const key = variableOf(operands[0], path, context)
   const version = fullVersion(operands[2])
   if (key === undefined || version === undefined || operands.length !== 3) return unsupported('sem_ver', path, verdict)
-  verdict.differs('flagd also reads versions such as "1.2" and "V1.2.3"; here these do not match.', path)
+  verdict.differs('flagd also reads versions such as "1.2" and "V1.2.3"; send versions such as 1.2.3.', path)
   const test = (operator: string, value: string) => person(key, `version_${operator}`, value)
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
   switch (operands[1]) {

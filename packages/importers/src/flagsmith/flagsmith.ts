@@ -174,13 +174,17 @@ function servedBy(
   const value = state.feature_state_value ?? null
   if (state.enabled !== true) {
     if (value !== null || variants.length > 0) {
-      verdict.differs('In Flagsmith a disabled feature still has a value; here it has none.', `${path}.enabled`)
+      verdict.differs(
+        'In Flagsmith a disabled feature still has a value; here it has none, so check whether it is enabled first.',
+        `${path}.enabled`,
+      )
     }
     return 'off'
   }
   if (variants.length === 0) return values.resultFor(value)
   const seed = state.django_id ?? state.featurestate_uuid
-  if (seed === undefined || seed === null) return verdict.refuse('The id that is hashed is missing.', path)
+  if (seed === undefined || seed === null)
+    return verdict.refuse('The id that is hashed is missing; use the environment document of the SDK API.', path)
   const parts = [...variants]
     .sort((left, right) => compareBigInts(orderOf(left), orderOf(right)))
     .map(variant => ({

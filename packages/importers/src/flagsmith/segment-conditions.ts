@@ -1,6 +1,6 @@
 import { type JsonRecord, listOf, requireRecord, textOr } from '../document.ts'
 import { all, any, type Expression, never, not, person } from '../expression.ts'
-import { javascriptPattern } from '../javascript-pattern.ts'
+import { convertPattern } from '../javascript-pattern.ts'
 import { isFullVersion } from '../value-checks.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -36,7 +36,10 @@ function keyOf(property: string, path: string, verdict: Verdict): string {
   const trait = /^\$\.identity\.traits\.(.+)$/.exec(property) ?? /^\$\.identity\.traits\['(.+)'\]$/.exec(property)
   if (trait !== null) return trait[1]!
   if (!property.startsWith('$.')) return property
-  return verdict.refuse(`"${property.slice(0, 60)}" of the context has no equivalent.`, `${path}.property_`)
+  return verdict.refuse(
+    `"${property.slice(0, 60)}" of the context is not known here; send it as a trait.`,
+    `${path}.property_`,
+  )
 }
 
 function convertCondition(condition: JsonRecord, path: string, context: SegmentContext): Expression {
@@ -91,9 +94,10 @@ const orders: Readonly<Record<string, readonly [string, (left: number, right: nu
 
 function orderTest(key: string, operator: string, text: string, path: string, verdict: Verdict): Expression {
   const order = orders[operator]
-  if (order === undefined) return verdict.refuse(`The operator "${operator.slice(0, 40)}" is not known.`, path)
+  if (order === undefined)
+    return verdict.refuse(`The operator "${operator.slice(0, 40)}" is not known; use another one.`, path)
   const [name, holds] = order
-  verdict.differs('Flagsmith also orders traits that are text; here only numbers and booleans are ordered.', path)
+  verdict.differs('Flagsmith also orders traits that are text; send the trait as a number.', path)
   const booleans = [true, false].filter(trait => holds(Number(trait), Number(booleanIn(text))))
   const number = Number.parseFloat(text)
   const byNumber = Number.isFinite(number) ? [person(key, 'type_is', 'number'), person(key, name, number)] : [never]
@@ -122,16 +126,14 @@ function listIn(value: unknown): string[] | undefined {
 
 function regexTest(key: string, text: string, path: string, verdict: Verdict): Expression {
   if (text === '') return never
-  const pattern = javascriptPattern(text)
-  if (pattern === undefined) return verdict.refuse('The regular expression has no equivalent in RE2.', `${path}.value`)
-  return person(key, 'text_matches', pattern)
+  return person(key, 'text_matches', convertPattern(text, `${path}.value`, verdict))
 }
 
 function moduloTest(key: string, text: string, path: string, verdict: Verdict): Expression {
   const parts = text.split('|').map(Number.parseFloat)
   const [divisor, remainder] = parts
   if (parts.length !== 2 || parts.some(Number.isNaN) || divisor === 0) return never
-  verdict.differs('Flagsmith also divides the number at the start of a text; here only numbers are divided.', path)
+  verdict.differs('Flagsmith also divides the number at the start of a text; send the trait as a number.', path)
   return all([person(key, 'type_is', 'number'), person(key, 'number_modulo', [divisor, remainder])])
 }
 
@@ -144,7 +146,8 @@ function versionTest(key: string, operator: string, version: string, path: strin
     LESS_THAN_INCLUSIVE: 'version_lte',
   }
   const name = names[operator]
-  if (name === undefined) return verdict.refuse(`${operator} has no equivalent for versions.`, path)
+  if (name === undefined)
+    return verdict.refuse(`${operator} cannot compare versions; use EQUAL, GREATER_THAN or LESS_THAN.`, path)
   if (!isFullVersion(version)) return never
   return person(key, name, version)
 }

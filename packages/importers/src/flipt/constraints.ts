@@ -29,7 +29,7 @@ export function convertConstraint(value: unknown, path: string, verdict: Verdict
   if (operator === 'empty' || operator === 'notpresent') return not(isNotBlank(key))
   if (operator === 'notempty' || operator === 'present') return isNotBlank(key)
   const test = testOf(type, key, operator, value, path, verdict)
-  return test ?? verdict.refuse(`"${operator}" of ${type} has no equivalent.`, `${path}.operator`)
+  return test ?? verdict.refuse(`"${operator}" of ${type} is not known; use another operator.`, `${path}.operator`)
 }
 
 function testOf(

@@ -67,8 +67,8 @@ function inSegments(holder: JsonRecord, path: string, { segments, verdict }: Con
   if (keys.length === 0) return verdict.refuse('The rule names no segment.', path)
   const members = keys.map((key): Expression => {
     const item = segments.get(key)
-    if (item === undefined) return verdict.refuse(`There is no segment "${key}".`, path)
-    if (item.status === 'refused') return verdict.refuse(`The segment "${key}" is not imported.`, path)
+    if (item === undefined) return verdict.refuse(`There is no segment "${key}" in the file; add it.`, path)
+    if (item.status === 'refused') return verdict.refuse(`The segment "${key}" is not imported; see its reason.`, path)
     return filter(inCohort(item.sourceId))
   })
   const operator = textOr(named.operator ?? holder.operator ?? holder.segment_operator, 'OR_SEGMENT_OPERATOR')

@@ -2,7 +2,7 @@ import { isRecord, type JsonRecord, listOf, requireRecord, textOr } from '../doc
 import { always, type Expression } from '../expression.ts'
 import type { Converter, ImportedFlag, ImportItem } from '../model.ts'
 import { refuseDependents } from '../refuse-dependents.ts'
-import { type FlagValues, filtersOf, type Rule } from '../rules.ts'
+import { compareVariants, type FlagValues, filtersOf, type Rule } from '../rules.ts'
 import { judge, type Verdict } from '../verdict.ts'
 import { convertQuery } from './query.ts'
 
@@ -26,7 +26,8 @@ const timed = ['scheduledRollout', 'experimentation'] as const
 
 function convertFlag(key: string, flag: JsonRecord, verdict: Verdict): ImportedFlag {
   for (const name of timed) {
-    if (flag[name] !== undefined) return verdict.refuse(`\`${name}\` has no equivalent.`, `${key}.${name}`)
+    if (flag[name] !== undefined)
+      return verdict.refuse(`\`${name}\` is not imported; finish it first, or use a schedule here.`, `${key}.${name}`)
   }
   if (!isRecord(flag.variations)) return verdict.refuse('`variations` must be an object.', `${key}.variations`)
   const names = Object.keys(flag.variations)
@@ -37,18 +38,16 @@ function convertFlag(key: string, flag: JsonRecord, verdict: Verdict): ImportedF
     const rule = requireRecord(value, path, 'A rule')
     return rule.disable === true ? [] : rulesOf(rule, whenOf(rule, path, verdict), path, context)
   })
-  if (!isRecord(flag.defaultRule)) return verdict.refuse('The flag has no default rule.', `${key}.defaultRule`)
+  if (!isRecord(flag.defaultRule)) return verdict.refuse('The flag has no default rule; add one.', `${key}.defaultRule`)
+  const rules = [...targeting, ...rulesOf(flag.defaultRule, always, `${key}.defaultRule`, context)]
+  compareVariants(values, `${key}.variations`, verdict)
   const { description } = isRecord(flag.metadata) ? flag.metadata : {}
   return {
     sourceId: key,
     key,
     name: textOr(description, ''),
     active: flag.disable !== true,
-    filters: filtersOf(
-      values,
-      [...targeting, ...rulesOf(flag.defaultRule, always, `${key}.defaultRule`, context)],
-      verdict,
-    ),
+    filters: filtersOf(values, rules, verdict),
     tags: [],
     archived: false,
   }
@@ -57,7 +56,11 @@ function convertFlag(key: string, flag: JsonRecord, verdict: Verdict): ImportedF
 function whenOf(rule: JsonRecord, path: string, verdict: Verdict): Expression {
   const query = textOr(rule.query, '').trim()
   if (query === '') return always
-  if (query.startsWith('{')) return verdict.refuse('Queries in JsonLogic have no equivalent.', `${path}.query`)
+  if (query.startsWith('{'))
+    return verdict.refuse(
+      'Queries in JsonLogic are not read; write the query in the syntax of the rule engine.',
+      `${path}.query`,
+    )
   return convertQuery(query, `${path}.query`, verdict)
 }
 
@@ -74,7 +77,10 @@ function rulesOf(rule: JsonRecord, when: Expression, path: string, { key, names,
     return index === -1 ? verdict.refuse(`There is no variation "${name}".`, path) : index
   }
   if (rule.progressiveRollout !== undefined) {
-    return verdict.refuse('A progressive rollout has no equivalent.', `${path}.progressiveRollout`)
+    return verdict.refuse(
+      'A progressive rollout is not imported; finish it first, or use a schedule here.',
+      `${path}.progressiveRollout`,
+    )
   }
   if (isRecord(rule.percentage) && Object.keys(rule.percentage).length > 0) {
     // Variations are hashed in the reverse order of their names.

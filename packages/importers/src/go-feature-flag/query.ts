@@ -65,7 +65,10 @@ class QueryParser {
 
   #refuse(): never {
     const found = this.#tokens[this.#at] ?? 'the end'
-    return this.#verdict.refuse(`The query cannot be converted at ${found.slice(0, 40)}.`, this.#path)
+    return this.#verdict.refuse(
+      `The query cannot be converted at ${found.slice(0, 40)}; write this part otherwise.`,
+      this.#path,
+    )
   }
 
   #takes(word: string): boolean {

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, listOf } from '../document.ts'
 import { all, any, type Expression, never, not, person } from '../expression.ts'
-import { javascriptPattern } from '../javascript-pattern.ts'
+import { convertPattern } from '../javascript-pattern.ts'
 import { isFullVersion } from '../value-checks.ts'
 import type { Verdict } from '../verdict.ts'
 
@@ -24,7 +24,8 @@ export function convertCondition(value: unknown, path: string, context: Conditio
       if (key === '$and') return all(each())
       if (key === '$not') return not(convertCondition(inner, at, context))
       if (key === '$savedGroup') return savedGroup(inner, context)
-      if (key.includes('.')) return verdict.refuse(`Properties are not nested, so "${key}" has no equivalent.`, at)
+      if (key.includes('.'))
+        return verdict.refuse(`Properties are not nested; send "${key}" as a property of its own.`, at)
       if (key === 'id' && /[[:,]\s*-?\d/.test(JSON.stringify([inner]))) {
         verdict.differs(numericIds, at)
       }
@@ -45,7 +46,7 @@ const oneOf = (key: string, values: readonly unknown[]): Expression =>
 
 const idText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
 
-const numericIds = 'GrowthBook distinguishes numbers and text in ids; here all ids are text.'
+const numericIds = 'GrowthBook distinguishes numbers and text in ids, which are text here; compare with text.'
 
 function noteNumericIds(key: string, values: readonly unknown[], path: string, verdict: Verdict): void {
   if (key === 'distinct_id' && values.some(value => typeof value === 'number')) verdict.differs(numericIds, path)
@@ -77,7 +78,10 @@ function valueTest(key: string, value: unknown, path: string, context: Condition
   if (value === null) return missing(key)
   if (!isRecord(value) || !isOperators(value)) {
     if (hasOrderedKeys(value)) {
-      context.verdict.differs('GrowthBook compares the order of keys in objects; here it does not matter.', path)
+      context.verdict.differs(
+        'GrowthBook compares the order of keys in objects, which does not matter here; compare single attributes.',
+        path,
+      )
     }
     return oneOf(key, [value])
   }
@@ -211,7 +215,7 @@ function operatorTest(
     case '$type':
       return typeTest(key, operand)
     default:
-      return verdict.refuse(`The operator "${name.slice(0, 40)}" is not known.`, path)
+      return verdict.refuse(`The operator "${name.slice(0, 40)}" is not known; use another one.`, path)
   }
 }
 
@@ -229,7 +233,8 @@ function groupValues(group: unknown): readonly unknown[] | null {
 
 /** A missing attribute counts as 0, and so do blank text and false. */
 function orderTest(key: string, name: string, operand: unknown, path: string, verdict: Verdict): Expression {
-  if (typeof operand !== 'number') return verdict.refuse('Only numbers can be compared by order.', path)
+  if (typeof operand !== 'number')
+    return verdict.refuse('Only numbers can be compared by order; compare dates as milliseconds.', path)
   const [operator, holds] = orders[name]!
   const booleans = [true, false].filter(value => holds(Number(value), operand))
   return any([
@@ -240,8 +245,9 @@ function orderTest(key: string, name: string, operand: unknown, path: string, ve
 }
 
 function versionTest(key: string, name: string, operand: unknown, path: string, verdict: Verdict): Expression {
-  if (!isFullVersion(operand)) return verdict.refuse('The version is not a full one, such as 1.2.3.', path)
-  verdict.differs('GrowthBook also compares texts that are not full versions; here these do not match.', path)
+  if (!isFullVersion(operand))
+    return verdict.refuse('The version must be a full one, such as 1.2.3; complete it.', path)
+  verdict.differs('GrowthBook also compares texts that are not full versions; send versions such as 1.2.3.', path)
   const [operator, holds] = versionOrders[name]!
   const test = person(key, operator, operand)
   return holds(padded('0'), padded(operand)) ? any([test, missing(key)]) : test
@@ -258,7 +264,7 @@ function containsTest(key: string, item: unknown, ignoresCase: boolean, path: st
   const fold = ignoresCase ? { ignore_case: true } : {}
   if (typeof item === 'string') return person(key, 'list_contains_any', sameText(item), fold)
   if (typeof item === 'number') return person(key, 'list_contains_any', [item, String(item)])
-  return verdict.refuse('Only texts and numbers can be looked for in lists.', path)
+  return verdict.refuse('Only texts and numbers can be looked for in lists; remove the other values.', path)
 }
 
 /** One item that is equal to a value, or to one of several. */
@@ -269,17 +275,16 @@ function elementTest(key: string, operand: unknown, path: string, verdict: Verdi
   if (others.length === 0 && name === '$in' && Array.isArray(value) && value.every(isPlain)) {
     return person(key, 'list_contains_any', value)
   }
-  return verdict.refuse('Conditions on single items of a list have no equivalent.', path)
+  return verdict.refuse('Items of a list can only be compared with values; use $eq or $in within $elemMatch.', path)
 }
 
 /** A missing attribute is tested as the text `null`. */
 function patternTest(key: string, operand: unknown, ignoresCase: boolean, path: string, verdict: Verdict): Expression {
-  const pattern = typeof operand === 'string' ? javascriptPattern(operand) : undefined
-  if (pattern === undefined) return verdict.refuse('The regular expression has no equivalent in RE2.', path)
-  verdict.differs('GrowthBook also matches lists, joined by commas; here only text, numbers and booleans match.', path)
+  const pattern = convertPattern(operand, path, verdict)
+  verdict.differs('GrowthBook also matches lists, joined by commas; send text, a number or a boolean.', path)
   const test = person(key, 'text_matches', pattern, ignoresCase ? { ignore_case: true } : {})
   if (!isQuickToTest(operand as string)) {
-    verdict.differs('GrowthBook matches a missing attribute as the text "null"; here it does not match.', path)
+    verdict.differs('GrowthBook matches a missing attribute as the text "null"; send the attribute always.', path)
     return test
   }
   const matchesMissing = new RegExp(operand as string, ignoresCase ? 'i' : undefined).test('null')

@@ -112,9 +112,19 @@ function canBeNull({ defaultValue, rules }: JsonRecord): boolean {
 
 function convertRule(key: string, rule: JsonRecord, path: string, values: Values, context: Context): Rule[] {
   const { verdict } = context
-  if (rule.contextualVariations !== undefined) return verdict.refuse('Contextual bandits have no equivalent.', path)
+  if (listOf(rule.scheduleRules).length > 0) {
+    verdict.note(
+      'The rule is imported as it is now, without its schedule; schedule the change here.',
+      `${path}.scheduleRules`,
+    )
+  }
+  if (rule.contextualVariations !== undefined)
+    return verdict.refuse('Contextual bandits are not imported; replace the rule by an experiment.', path)
   if (typeof rule.fallbackAttribute === 'string') {
-    verdict.differs('Sticky buckets are not imported, so that the fallback attribute is not used.', path)
+    verdict.differs(
+      'Sticky buckets are not imported, so the fallback attribute is not used; bucket by one attribute.',
+      path,
+    )
   }
   const { gates, required } = prerequisites(rule, path, context)
   const condition =
@@ -129,7 +139,7 @@ function convertRule(key: string, rule: JsonRecord, path: string, values: Values
   const variations = listOf(rule.variations)
   if (variations.length < 2) return gates
   if (listOf(rule.meta).some(entry => isRecord(entry) && entry.passthrough === true)) {
-    return verdict.refuse('Holdouts have no equivalent.', `${path}.meta`)
+    return verdict.refuse('Holdouts are not imported; add a holdout to the flag here.', `${path}.meta`)
   }
   const bucketing = bucketingOf(textOr(rule.seed, '') || textOr(rule.key, '') || key, rule, context)
   if (bucketing === null) return gates
@@ -190,7 +200,7 @@ function bucketingOf(
 /** Attributes that JavaScript takes for false are not hashed. */
 function hashableBy({ by }: Bucketing, path: string, { verdict }: Context): Expression {
   if (by === undefined) return always
-  verdict.differs(`GrowthBook also hashes lists and objects; here "${by}" must be text, a number or a boolean.`, path)
+  verdict.differs(`GrowthBook also hashes lists and objects; send "${by}" as text, a number or a boolean.`, path)
   return not(person(by, 'json_one_of', [0, false]))
 }
 
@@ -243,7 +253,7 @@ function namespacesOf(rule: JsonRecord, path: string, context: Context): Express
 function fromStart(ranges: readonly Range[], bucketing: Bucketing, path: string, { verdict }: Context): Expression {
   const [range] = ranges
   if (ranges.length !== 1 || range![0] > 0) {
-    return verdict.refuse('A namespace that does not start at 0 has no equivalent.', path)
+    return verdict.refuse('A namespace must start at 0 here; give the experiment the first part of it.', path)
   }
   return upTo(position => position < range![1], bucketing)
 }
@@ -257,15 +267,24 @@ function prerequisites(rule: JsonRecord, path: string, { features, verdict }: Co
     if (!isRecord(parent)) return verdict.refuse('A prerequisite must be an object.', at)
     const id = String(parent.id)
     const other = features[id]
-    if (!isRecord(other)) return verdict.refuse(`There is no feature "${id}" in the file.`, `${at}.id`)
+    if (!isRecord(other)) return verdict.refuse(`There is no feature "${id}" in the file; add it.`, `${at}.id`)
     const fits = (value: unknown): boolean => {
       const result = fitsCondition(value, parent.condition)
-      return result ?? verdict.refuse('This condition on another feature has no equivalent.', `${at}.condition`)
+      return (
+        result ??
+        verdict.refuse(
+          'This condition on another feature cannot be written; compare its value with $eq or $in.',
+          `${at}.condition`,
+        )
+      )
     }
     const values = valuesOf(other)
     const hasFalse = values.values.some(({ value }) => value === false)
     if (hasFalse && isBooleanFlag(values) && canBeNull(other) && fits(false) !== fits(null)) {
-      return verdict.refuse(`Here "${id}" is off both for false and for no value.`, `${at}.condition`)
+      return verdict.refuse(
+        `Here "${id}" is off both for false and for no value; give it a default value.`,
+        `${at}.condition`,
+      )
     }
     const met = any([
       ...values.values.flatMap(({ value }, place) =>

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, listOf, textOr } from '../document.ts'
 import { always, any, type Expression, filter, never, not } from '../expression.ts'
-import { isJavascriptPattern, javascriptPattern } from '../javascript-pattern.ts'
+import { convertPattern, isJavascriptPattern } from '../javascript-pattern.ts'
 import { type Property, reference } from '../model.ts'
 import type { Verdict } from '../verdict.ts'
 import { partialVersion } from './partial-version.ts'
@@ -166,14 +166,9 @@ const isNoObject = (value: unknown): boolean => typeof value !== 'object' || val
 
 /** Undefined when none can match: LaunchDarkly ignores what is not a regular expression. */
 function patternOf(patterns: readonly string[], path: string, verdict: Verdict): string | undefined {
-  const converted = patterns.filter(isJavascriptPattern).map(pattern => {
-    const converted = javascriptPattern(pattern)
-    if (converted !== undefined) return converted
-    return verdict.refuse(
-      'The regular expression needs what RE2 does not have, such as look-around; write it without.',
-      `${path}.values`,
-    )
-  })
+  const converted = patterns
+    .filter(isJavascriptPattern)
+    .map(pattern => convertPattern(pattern, `${path}.values`, verdict))
   return converted.length <= 1 ? converted[0] : converted.map(pattern => `(?:${pattern})`).join('|')
 }
 

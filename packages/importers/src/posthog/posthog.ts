@@ -127,7 +127,7 @@ function convertFlag(value: JsonRecord, sourceId: string, path: string, context:
   const { verdict } = context
   if (!isRecord(value.filters)) return verdict.refuse('The flag has no filters.', `${path}.filters`)
   if (listOf(value.experiment_set).length > 0) {
-    verdict.differs('The split of the experiment is kept; its results stay in PostHog.', `${path}.experiment_set`)
+    verdict.note('The split of the experiment is the same; its results stay in PostHog.', `${path}.experiment_set`)
   }
   const filters = convertFilters(value.filters, `${path}.filters`, context) as FlagFilters
   return {
@@ -148,7 +148,10 @@ function convertFlag(value: JsonRecord, sourceId: string, path: string, context:
 function convertCohort(value: JsonRecord, sourceId: string, path: string, context: Context): ImportedCohort {
   const { verdict } = context
   if (value.is_static === true) {
-    return verdict.refuse('The members of a static cohort are not in the file.', `${path}.is_static`)
+    return verdict.refuse(
+      'The members of a static cohort are not in the file; create a cohort from a list of them.',
+      `${path}.is_static`,
+    )
   }
   const named = { sourceId, name: textOr(value.name, '') || sourceId, description: textOr(value.description, '') }
   if (!isRecord(value.filters)) return verdict.refuse('The cohort has no filters.', `${path}.filters`)
@@ -180,7 +183,7 @@ function convertFilters(filters: JsonRecord, path: string, context: Context): Js
 function convertField(owner: JsonRecord, name: string, value: unknown, path: string, context: Context): unknown {
   const { source, verdict } = context
   if (owner.type === 'behavioral' && name === 'type') {
-    return verdict.refuse('Cohorts by behavior have no equivalent.', path)
+    return verdict.refuse('Cohorts by behavior are not imported; create a cohort from a list of its members.', path)
   }
   if (owner.type === 'cohort' && name === 'value') {
     const id = String(value)
@@ -193,7 +196,7 @@ function convertField(owner: JsonRecord, name: string, value: unknown, path: str
     const id = String(value)
     const isKnown = source.flagIds.has(id)
     const known = isKnown ? id : source.flagIdByKey.get(id)
-    return known === undefined ? verdict.refuse(`There is no flag ${id} in the file.`, path) : reference(known)
+    return known === undefined ? verdict.refuse(`There is no flag ${id} in the file; add it.`, path) : reference(known)
   }
   if (/^(aggregation_)?group_type_index$/.test(name) && value !== null) return groupTypeOf(value, path, context)
   return value

@@ -15,7 +15,8 @@ export const convertConstraints = (constraints: readonly unknown[], path: string
 function convertConstraint(value: unknown, path: string, verdict: Verdict): Expression {
   if (!isRecord(value)) return never
   const test = testOf(value, path, verdict)
-  if (test === undefined) return verdict.refuse(`The operator "${String(value.operator)}" is not known.`, path)
+  if (test === undefined)
+    return verdict.refuse(`The operator "${String(value.operator)}" is not known; use another one.`, path)
   return value.inverted === true ? not(test) : test
 }
 
@@ -29,7 +30,7 @@ function testOf(constraint: Readonly<Record<string, unknown>>, path: string, ver
   const operator = String(constraint.operator)
   const field = String(constraint.contextName)
   if (fieldsOfTheSdk.has(field)) {
-    verdict.differs(`Unleash's SDKs set "${field}" themselves; here the application must send it as a property.`, path)
+    verdict.differs(`Unleash's SDKs set "${field}" themselves; send it as a property.`, path)
   }
   const key = propertyOf(field)
   const values = textsIn(constraint.values).flatMap(text => (text === '' ? [] : [text.trim()]))
@@ -66,12 +67,17 @@ function dateTest(operator: string, value: unknown): Expression {
 function versionTest(key: string, operator: string, value: unknown, path: string, verdict: Verdict) {
   const comparison = /^SEMVER_(EQ|GTE?|LTE?)$/.exec(operator)?.[1]
   if (comparison === undefined) return undefined
-  if (!isFullVersion(value)) return verdict.refuse('The version is not a full one, such as 1.2.3.', `${path}.value`)
+  if (!isFullVersion(value))
+    return verdict.refuse('The version must be a full one, such as 1.2.3; complete it.', `${path}.value`)
   return all([person(key, `version_${comparison.toLowerCase()}`, value), not(person(key, 'text_starts_with', 'v'))])
 }
 
 function cidrTest(key: string, ranges: readonly string[], path: string, verdict: Verdict): Expression {
   const invalid = ranges.find(range => !isCidr(range))
-  if (invalid !== undefined) return verdict.refuse(`"${invalid.slice(0, 60)}" is not a range.`, `${path}.values`)
+  if (invalid !== undefined)
+    return verdict.refuse(
+      `"${invalid.slice(0, 60)}" is not a range of addresses; correct it, for example 10.0.0.0/8.`,
+      `${path}.values`,
+    )
   return ranges.length === 0 ? never : person(key, 'ip_in_cidr', ranges)
 }

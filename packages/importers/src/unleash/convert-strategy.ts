@@ -21,7 +21,8 @@ export function convertStrategy(strategy: SourceStrategy, context: StrategyConte
     const cohort = cohortOf(id)
     // Unleash's SDKs never enable a strategy with a segment that they do not know.
     if (cohort === undefined) return never
-    if (cohort === null) return verdict.refuse(`The segment ${id} is not imported.`, `${strategy.path}.segments`)
+    if (cohort === null)
+      return verdict.refuse(`The segment ${id} is not imported; see its reason.`, `${strategy.path}.segments`)
     return filter(inCohort(cohort))
   })
   const constraints = convertConstraints(strategy.constraints, `${strategy.path}.constraints`, verdict)
@@ -40,16 +41,25 @@ function audienceOf({ name, parameters, path }: SourceStrategy, context: Strateg
     case 'gradualRolloutSessionId':
       return rollout(parameters.percentage, bucketingBy('sessionId', parameters, context))
     case 'gradualRolloutRandom':
-      verdict.differs('Unleash draws again for each call; here everyone keeps their result.', path)
+      verdict.differs(
+        'Unleash draws again for each call; here everyone keeps their result. Choose a stickiness to have the same there.',
+        path,
+      )
       return rollout(parameters.percentage, bucketingBy('userId', { groupId: context.featureName }, context))
     case 'userWithId':
       return person('distinct_id', 'text_equals', listIn(parameters.userIds))
     case 'remoteAddress':
       return remoteAddress(listIn(parameters.IPs))
     case 'applicationHostname':
-      return verdict.refuse('The host name of the application is not known to Halyard.', `${path}.name`)
+      return verdict.refuse(
+        'The host name of the application is not known here; send it as a property and constrain that.',
+        `${path}.name`,
+      )
     default:
-      return verdict.refuse(`The custom strategy "${name.slice(0, 60)}" has no equivalent.`, `${path}.name`)
+      return verdict.refuse(
+        `The custom strategy "${name.slice(0, 60)}" is not known here; replace it by constraints.`,
+        `${path}.name`,
+      )
   }
 }
 
@@ -76,7 +86,7 @@ function flexibleRollout(parameters: JsonRecord, path: string, context: Strategy
   const stickiness = textOr(parameters.stickiness, '') || 'default'
   if (stickiness === 'random') {
     context.verdict.differs(
-      'Unleash draws again for each call; here everyone keeps their result.',
+      'Unleash draws again for each call; here everyone keeps their result. Choose a stickiness to have the same there.',
       `${path}.stickiness`,
     )
   }

@@ -31,15 +31,16 @@ export const convertUnleash: Converter = (document, options) => {
   const cohortOf = (id: string) => (known.has(id) ? (cohorts.get(id)?.sourceId ?? null) : undefined)
   const byName = new Map(features.map(feature => [feature.name, feature]))
   const flags: ImportedFlag[] = []
-  for (const feature of features) {
-    if (feature.archived && !options.includeArchived) continue
+  const wanted = features.filter(({ archived }) => !archived || options.includeArchived === true)
+  for (const feature of wanted) {
     const { item, result } = judge({ kind: 'flag', sourceKey: feature.name, sourceId: feature.name }, verdict =>
       convertFeature(feature, byName, { verdict, cohortOf, featureName: feature.name, encoding: encodingOf(options) }),
     )
     items.push(item)
     if (result !== undefined) flags.push(result)
   }
-  return refuseDependents({ source: 'unleash', environment, flags, cohorts: [...cohorts.values()], items })
+  const archived = features.length - wanted.length
+  return refuseDependents({ source: 'unleash', environment, flags, cohorts: [...cohorts.values()], archived, items })
 }
 
 /** The Node SDK hashes the low byte of each UTF-16 code unit. */
@@ -134,7 +135,7 @@ function variantRules(
   if (parts.filter(({ weight }) => weight > 0).length === 1) return [...overrides, first]
   if (stickiness === 'default' || stickiness === 'userId') return [...overrides, split('default'), first]
   context.verdict.differs(
-    `Unleash gives people without "${stickiness}" a random variant at each call; here they keep theirs.`,
+    `Unleash gives people without "${stickiness}" a random variant at each call; here they keep theirs. Send it always.`,
     path,
   )
   return [...overrides, ...(stickiness === 'random' ? [] : [split(stickiness)]), split('default'), first]
@@ -164,7 +165,7 @@ class VariantValues implements FlagValues {
     const known = this.#values.findIndex(other => other.name === name)
     if (known === -1) return this.#values.push({ value: name, name, payload }) - 1
     if (this.#values[known]!.payload !== payload) {
-      return this.#verdict.refuse(`Two variants "${name}" have different payloads.`, path)
+      return this.#verdict.refuse(`Two variants "${name}" have different payloads; rename one.`, path)
     }
     return known
   }
@@ -196,7 +197,10 @@ function requirementOf(
     const variants = textsIn(value.variants)
     if (variants.length === 0) return filter(flagEvaluatesTo(parent.name, true))
     if (variants.includes('disabled')) {
-      return verdict.refuse('A dependency on the variant "disabled" has no equivalent.', `${at}.variants`)
+      return verdict.refuse(
+        'A dependency on the variant "disabled" cannot be written; depend on the other variants.',
+        `${at}.variants`,
+      )
     }
     return any(variants.map(variant => filter(flagEvaluatesTo(parent.name, variant))))
   })

@@ -172,16 +172,20 @@ export function createChecker(
     flag(flag) {
       const path = flag.sourceId
       if (flag.key === '' || flag.key.length > flagKeyCharactersMax) {
-        return { message: `Keys can have at most ${flagKeyCharactersMax} characters.`, path }
+        return { message: `Keys can have at most ${flagKeyCharactersMax} characters; rename it at the source.`, path }
       }
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
       if (/[\u0000-\u001f\u007f-\u009f]/.test(flag.key)) {
-        return { message: 'The key contains control characters.', path }
+        return { message: 'The key contains control characters; rename it at the source.', path }
       }
-      if (keys.has(flag.key)) return { message: `Another flag of the file has the key "${flag.key}".`, path }
+      if (keys.has(flag.key))
+        return { message: `Another flag of the file has the key "${flag.key}"; rename one.`, path }
       keys.add(flag.key)
       if (JSON.stringify(flag.filters).length > filtersBytesMax) {
-        return { message: `The conditions and payloads have more than ${filtersBytesMax} bytes.`, path }
+        return {
+          message: `The conditions and payloads have more than ${filtersBytesMax} bytes; move lists into segments.`,
+          path,
+        }
       }
       const definition = flagDefinition(flagIds.get(flag.sourceId)!)!
       const [issue] = checkFlag(definition, definitionsFor(definition.filters), options)
@@ -192,7 +196,7 @@ export function createChecker(
     cohort(cohort) {
       const path = cohort.sourceId
       if (cohort.name.length > cohortNameCharactersMax) {
-        return { message: `Names of cohorts can have at most ${cohortNameCharactersMax} characters.`, path }
+        return { message: `Names of cohorts can have at most ${cohortNameCharactersMax} characters; shorten it.`, path }
       }
       if ('ids' in cohort.content) return undefined
       const definition = cohortDefinition(cohortIds.get(cohort.sourceId)!)!

@@ -22,6 +22,8 @@ export interface CurrentState {
   /** What was imported from the item before, or has the same key. */
   existingId(item: Pick<PlannedItem, 'kind' | 'sourceId' | 'definition'>): number | undefined
   drift(definition: Definition): Drift
+  /** Whether the flag was imported before without the type of its values, which clients of OpenFeature may rely on. */
+  lacksType(definition: Definition): boolean
 }
 
 export async function readCurrentState(tx: Stores, projectId: number, source: ImportSource): Promise<CurrentState> {
@@ -64,6 +66,11 @@ function stateOf(
       if (kind === 'segment') return cohorts.get(link?.cohortId ?? 0)?.id
       const key = definition !== null && 'flag' in definition ? definition.flag.key : ''
       return (flagsById.get(link?.flagId ?? 0) ?? flagsByKey.get(key))?.id
+    },
+    lacksType(definition) {
+      if (!('flag' in definition) || definition.flag.filters.return_type === undefined) return false
+      const current = flagsById.get(linkOf('flag', definition.flag.sourceId)?.flagId ?? 0)
+      return current !== undefined && (current.filters.return_type ?? null) === null
     },
     drift(definition) {
       const sourceHash = sourceHashOf(definition)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
@@ -507,6 +507,56 @@ onEachDatabase('imports', dialect => {
     expect(await valueFor('enterprise', 'free')).toBe(false)
     expect(await valueFor('enterprise', undefined)).toBe(false)
     expect(await valueFor(undefined, 'enterprise')).toBe(true)
+  })
+
+  describe('of numbers and JSON', () => {
+    const variants = (values: object, defaultVariant: string) => ({
+      state: 'ENABLED',
+      variants: values,
+      defaultVariant,
+    })
+    const content = {
+      flags: {
+        size: variants({ small: 10, large: 20.5 }, 'large'),
+        text: variants({ full: 'x', none: 'y' }, 'full'),
+        style: variants({ dark: { color: 'black' }, light: { color: 'white' } }, 'dark'),
+        mixed: variants({ one: 1, list: ['a'], none: null }, 'one'),
+      },
+    }
+    const valuesIn = async (project: number) => {
+      const { body: key } = await s.post(`/api/projects/${project}/secret_keys/`, { label: 'ofrep' })
+      const evaluated = await s.as(key.value).post('/ofrep/v1/evaluate/flags', { context: { targetingKey: 'ann' } })
+      const flags = evaluated.body.flags as { key: string; value: unknown; variant: string }[]
+      return Object.fromEntries(flags.map(({ key, value, variant }) => [key, [variant, value]]))
+    }
+
+    it('have the values of the service for OpenFeature', async () => {
+      const project = await newProject('OpenFeature')
+      const made = await plan(project, content, { source: 'flagd' })
+      expect(made.targets).toMatchObject([{ exact: 3, approximate: 1, refused: 0 }])
+      await apply(made)
+      expect(await valuesIn(project)).toEqual({
+        size: ['20.5', 20.5],
+        text: ['x', 'x'],
+        style: ['dark', { color: 'black' }],
+        mixed: ['1', '1'],
+      })
+    })
+
+    it('keep the values that OpenFeature gets when they were imported without a type', async () => {
+      const project = await newProject('Without type')
+      await apply(await plan(project, content, { source: 'flagd' }))
+      const style = await find(project, 'style')
+      const { return_type: _, ...filters } = style.filters as Record<string, unknown>
+      await s.patch(`/api/projects/${project}/feature_flags/${style.id}/`, { filters })
+      expect((await valuesIn(project)).style).toEqual(['dark', 'dark'])
+
+      const again = await plan(project, content, { source: 'flagd' })
+      await apply(again, { overwrite: true })
+      expect((await valuesIn(project)).style).toEqual(['dark', 'dark'])
+      const { results } = await itemsOf(again, '?search=style')
+      expect(results[0].reasons.at(-1).message).toContain('set `return_type` to object')
+    })
   })
 
   it('take the index that is free when they are applied', async () => {

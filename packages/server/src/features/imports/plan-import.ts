@@ -7,7 +7,7 @@ import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 import type { TargetProject } from './check-imported.ts'
 import { convertFile, groupTypesUsedBy } from './convert-file.ts'
-import { emptyState, readCurrentState } from './current-state.ts'
+import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
 
 /** Plans of one organization; the oldest makes way. */
@@ -77,8 +77,9 @@ export async function planImport(
   for (const [target, { projectId, imported }] of converted.entries()) {
     const current =
       projectId === null ? emptyState() : await database.read(tx => readCurrentState(tx, projectId, source))
-    for (const { item, definition } of inOrder(imported)) {
+    for (const ordered of inOrder(imported)) {
       await slice.next()
+      const { item, definition } = withServedType(ordered, current)
       const drift = definition ? current.drift(definition) : 'new'
       items.push({ ...item, position: items.length, target, projectId, drift, definition, outcome: null })
     }
@@ -122,6 +123,18 @@ export function stepsOf(report: (step: string) => void, name: string, total: num
 interface Ordered {
   readonly item: ImportItem
   readonly definition: Definition | null
+}
+
+/** Importing again changes no value that clients of OpenFeature get. */
+function withServedType(ordered: Ordered, current: CurrentState): Ordered {
+  const { item, definition } = ordered
+  if (definition === null || !('flag' in definition) || !current.lacksType(definition)) return ordered
+  const { return_type: type, ...filters } = definition.flag.filters
+  const message = `It was imported without a type: for OpenFeature to get its payloads, set \`return_type\` to ${type}.`
+  return {
+    item: { ...item, reasons: [...item.reasons, { message, path: item.sourceKey }] },
+    definition: { flag: { ...definition.flag, filters } },
+  }
 }
 
 /** Cohorts, then flags, each after those it depends on; refused items last. */
