@@ -9,6 +9,7 @@ import { newUuid } from '../identity/secret.ts'
 import { type AccessLevel, editAccess, flagResource, isAccessLevel, type Role, resources } from './access.ts'
 import { resourceAccessToWire, roleMembershipToWire, roleToWire } from './access-resource.ts'
 import { announceAccess } from './announce-access.ts'
+import { removeRole } from './remove-role.ts'
 
 interface Deps {
   readonly database: Database
@@ -73,8 +74,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.remove, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'delete roles')
     await change(organization, async tx => {
-      const role = await getRole(tx, organization, params.role_id)
-      await tx.roles.remove(role.id)
+      await removeRole(tx, await getRole(tx, organization, params.role_id), now())
     })
     return answer({ status: 204 })
   })

@@ -116,6 +116,15 @@ export function generalAccess({ level, roles, organizationAccess, defaultAccess 
   return { level: defaultAccess, source: { kind: 'default' } }
 }
 
+/**
+ * A member who was given no role but ones that view flags: they write nothing in projects, except flags that they created or that one of
+ * their roles has access to. The organization's settings for members are no role.
+ */
+export function isViewer(grants: FlagGrants): boolean {
+  const { level, source } = generalAccess(grants)
+  return level === viewAccess && source.kind === 'role'
+}
+
 /** The flags that a user can edit: all, or those they created and those that one of these roles has access to. */
 export type EditableFlags = 'all' | { readonly createdById: number; readonly roleIds: readonly string[] }
 

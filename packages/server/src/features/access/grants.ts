@@ -1,7 +1,7 @@
 import { forbidden } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
-import { type AccessTarget, canEditFlag, canEditWithout, editAccess, type FlagGrants } from './access.ts'
+import { type AccessTarget, canEditFlag, canEditWithout, editAccess, type FlagGrants, isViewer } from './access.ts'
 
 /** Admins can edit every flag, so their roles are not looked up. */
 export async function grantsFor(
@@ -26,6 +26,17 @@ const noRoles = (userId: number): Omit<FlagGrants, 'level'> => ({
 export async function requireCanEdit(tx: Stores, actor: Actor, project: Project, flag: AccessTarget): Promise<void> {
   if (!canEditFlag(await grantsFor(tx, actor, project), flag)) {
     throw forbidden('You cannot edit this flag. Ask an admin or its creator to grant one of your roles access.')
+  }
+}
+
+/** Raises `forbidden` for viewers: for writes that are not about one existing flag. */
+export async function requireNoViewer(
+  tx: Stores,
+  actor: Actor,
+  project: Pick<Project, 'organizationId'>,
+): Promise<void> {
+  if (isViewer(await grantsFor(tx, actor, project))) {
+    throw forbidden('Your role can view, but not change anything. Ask an admin for a role that can edit.')
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
+import { isSqlite } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { RoleMembershipRow, RoleRow, Tables } from '../../storage/tables.ts'
@@ -85,6 +86,11 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
       } catch (error) {
         throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
+    },
+    async hold(roleId) {
+      // SQLite has one writer.
+      if (isSqlite(db)) return
+      await db.selectFrom('roles').select('id').where('id', '=', roleId).forUpdate().execute()
     },
     async remove(roleId) {
       await db.deleteFrom('roles').where('id', '=', roleId).execute()

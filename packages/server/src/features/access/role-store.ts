@@ -9,6 +9,8 @@ export interface RoleStore {
     roleId: string,
     patch: { readonly name?: string | undefined; readonly accessLevel?: AccessLevel | undefined },
   ): Promise<void>
+  /** Until the transaction ends, no other one refers to the role or stops doing so. */
+  hold(roleId: string): Promise<void>
   remove(roleId: string): Promise<void>
   find(organizationId: string, roleId: string): Promise<Role | undefined>
   /** By name. */

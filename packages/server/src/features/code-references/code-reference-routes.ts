@@ -9,6 +9,7 @@ import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { storable } from '../persons/distinct-id.ts'
 import type { CodeReference, CodeRepository, CodeScan } from './code-reference-store.ts'
@@ -22,7 +23,7 @@ interface Deps {
 export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.codeReferences
 
-  serve(r.replace, ({ project, body }) => {
+  serve(r.replace, ({ actor, project, body }) => {
     const repository = storable(body.repository).trim()
     if (repository === '') throw invalid('repository', 'blank', '`repository` must not be blank.')
     const references = readReferences(body.references)
@@ -31,6 +32,7 @@ export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps):
       string | null,
     ]
     return database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       const scan = { repository, branch, commit, scannedAt: now() }
       return repositoryToWire(await tx.codeReferences.replace(project.id, scan, references))
     })
@@ -41,8 +43,9 @@ export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps):
     return all.map(repositoryToWire)
   })
 
-  serve(r.removeRepository, async ({ project, params }) => {
+  serve(r.removeRepository, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       const isRemoved = await tx.codeReferences.removeRepository(project.id, Number(params.repository_id))
       if (!isRemoved) throw missing('Repository')
     })

@@ -5,6 +5,7 @@ import { dateOf, type Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
@@ -42,7 +43,10 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const { actor, project } = request
     const { patch, people, isStatic = false } = await readCohortWrite(request)
     const cohort = { content: newContent(patch), isStatic, people }
-    const change = await database.transaction(tx => createCohort(tx, actor, project, cohort, now()))
+    const change = await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
+      return createCohort(tx, actor, project, cohort, now())
+    })
     onCohortWork()
     return changeToWire(change)
   })
@@ -63,7 +67,10 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
-    const change = await writes.save(request, (tx, permit) => updateCohort(tx, actor, project, update, now(), permit))
+    const change = await writes.save(request, async (tx, permit) => {
+      await requireNoViewer(tx, actor, project)
+      return updateCohort(tx, actor, project, update, now(), permit)
+    })
     onCohortWork()
     return changeToWire(change)
   })
@@ -87,7 +94,10 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
     const update = { cohortId, patch: {}, people: await readMembers(request) }
-    const change = await writes.save(request, (tx, permit) => updateCohort(tx, actor, project, update, now(), permit))
+    const change = await writes.save(request, async (tx, permit) => {
+      await requireNoViewer(tx, actor, project)
+      return updateCohort(tx, actor, project, update, now(), permit)
+    })
     onCohortWork()
     return changeToWire(change)
   }
@@ -103,20 +113,27 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       [...(person_ids ?? []), ...(person_id === undefined ? [] : [person_id])],
     )
     return changeToWire(
-      await writes.save(request, (tx, permit) => removeFromCohort(tx, actor, project, id, people, now(), permit)),
+      await writes.save(request, async (tx, permit) => {
+        await requireNoViewer(tx, actor, project)
+        return removeFromCohort(tx, actor, project, id, people, now(), permit)
+      }),
     )
   })
 
   const duplicate = async ({ actor, project, params }: RouteRequest<typeof r.duplicate | typeof r.duplicateByGet>) => {
-    const cohort = await database.transaction(tx => duplicateAsStatic(tx, actor, project, Number(params.id), now()))
+    const cohort = await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
+      return duplicateAsStatic(tx, actor, project, Number(params.id), now())
+    })
     onCohortWork()
     return cohortToWire(cohort)
   }
   serve(r.duplicate, duplicate)
   serve(r.duplicateByGet, duplicate)
 
-  serve(r.calculate, async ({ project, params }) => {
+  serve(r.calculate, async ({ actor, project, params }) => {
     const cohort = await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       const stored = await getCohort(tx, project, Number(params.id))
       if (stored.isStatic || stored.deleted)
         throw invalid(null, 'invalid_input', 'Only a dynamic cohort that is not deleted can be recalculated.')

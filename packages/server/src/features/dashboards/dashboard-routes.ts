@@ -6,7 +6,7 @@ import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
-import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
 import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { dashboardPatchFromWire, dashboardToBasic } from './dashboard-resource.ts'
@@ -37,6 +37,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     const patch = dashboardPatchFromWire(body)
     const time = now()
     return database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       await checkTiles(tx, project, patch)
       const dashboard = await tx.dashboards.create({
         projectId: project.id,
@@ -72,6 +73,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     if (stored.isDeleted && patch.isDeleted !== false) throw missing('Dashboard')
     const time = now()
     return database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       await checkTiles(tx, project, patch)
       await tx.dashboards.update(stored.id, patch)
       if (patch.isDeleted) await unlinkDashboard(tx, actor, project, stored.id, time)

@@ -8,7 +8,7 @@ import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
-import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
@@ -64,7 +64,10 @@ export function serveFlags(serve: ServeRoute, { database, changes, writes, now }
   serve(r.create, async request => {
     const { actor, project, body } = request
     const patch = { ...patchFromWire(body), key: body.key }
-    const flag = await writes.save(request, (tx, permit) => createFlag(tx, actor, project, { patch }, now(), permit))
+    const flag = await writes.save(request, async (tx, permit) => {
+      await requireNoViewer(tx, actor, project)
+      return createFlag(tx, actor, project, { patch }, now(), permit)
+    })
     return flagToWire(flag, true)
   })
 

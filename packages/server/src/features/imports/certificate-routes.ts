@@ -10,6 +10,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import type { StoredCertificate } from './certificate-store.ts'
 import type { PlannedItem } from './import-plan.ts'
 
@@ -27,8 +28,9 @@ export function serveCertificates(
     }),
   )
 
-  serve(r.create, ({ project, body }) =>
+  serve(r.create, ({ actor, project, body }) =>
     database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       const importId = body.import ?? null
       if (importId !== null) {
         const plan = await tx.imports.findPlan(project.organizationId, importId, now())
@@ -51,8 +53,9 @@ export function serveCertificates(
     database.read(async tx => toWire(await getCertificate(tx, project, params.certificate_id))),
   )
 
-  serve(r.remove, async ({ project, params }) => {
+  serve(r.remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
       const { id } = await getCertificate(tx, project, params.certificate_id)
       await tx.certificates.remove(project.id, id)
     })

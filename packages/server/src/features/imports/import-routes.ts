@@ -7,6 +7,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject, type Organization } from '../../tenancy.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { applyImport, PreparationOutdated } from './apply-import.ts'
@@ -46,6 +47,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
 
   serve(r.create, async request => {
     const { actor, organization, body } = request
+    await refuseViewer(actor, organization)
     const wanted = {
       source: body.source,
       newEnvironmentSet: body.new_environment_set ?? null,
@@ -84,6 +86,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     const { actor, organization, params, headers } = request
     const readPlan = () => database.read(tx => getPlan(tx, actor, organization, params.import_id))
     await readPlan()
+    await refuseViewer(actor, organization)
     const { only = 'all', overwrite = false } = request.body
     return withProgress(headers, async report => {
       const options = { onlyExact: only === 'exact', overwrite }
@@ -109,6 +112,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
   serve(r.remove, async ({ actor, organization, params }) => {
     await database.transaction(async tx => {
       const { id } = await getPlan(tx, actor, organization, params.import_id)
+      await requireNoViewer(tx, actor, { organizationId: organization.id })
       await tx.imports.removePlan(id)
     })
     return answer({ status: 204 })
@@ -120,6 +124,9 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     const { document, items } = exporters[format](await database.read(tx => readExported(tx, project)))
     return { document, items: items.map(({ key, status, reasons }) => ({ key, status, reasons: [...reasons] })) }
   })
+
+  const refuseViewer = (actor: Actor, { id }: Organization) =>
+    database.read(tx => requireNoViewer(tx, actor, { organizationId: id }))
 
   /** Raises `missing`, also when one of the projects cannot be seen. */
   async function getPlan(tx: Stores, actor: Actor, { id }: Organization, planId: string): Promise<ImportPlan> {

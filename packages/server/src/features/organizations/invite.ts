@@ -45,6 +45,7 @@ export async function createInvite(
   if (account && (await tx.organizations.findMember(organization.id, account.uuid))) {
     throw invalid('target_email', 'unique', '`target_email` belongs to a member of the organization.')
   }
+  await checkOpenInvites(tx, actor, organization, now)
   const token = newSecret('')
   const invite: Invite = {
     id: newUuid(),
@@ -61,6 +62,26 @@ export async function createInvite(
   await announceAccess(tx, invite, invite.id, now)
   await emailInvite(tx, organization, invite, token, now)
   return { invite, token }
+}
+
+const openPerMemberMax = 100
+const openPerOrganizationMax = 500
+
+async function checkOpenInvites(tx: Stores, actor: Actor, { id }: Organization, now: Instant): Promise<void> {
+  if ((await tx.organizations.countOpenInvites(id, now, actor.user.id)) >= openPerMemberMax) {
+    throw invalid(
+      null,
+      'limit_reached',
+      `You have ${openPerMemberMax} open invitations, the most there can be. Withdraw some, or wait until they are accepted.`,
+    )
+  }
+  if ((await tx.organizations.countOpenInvites(id, now)) >= openPerOrganizationMax) {
+    throw invalid(
+      null,
+      'limit_reached',
+      `The organization has ${openPerOrganizationMax} open invitations, the most there can be. Withdraw some first.`,
+    )
+  }
 }
 
 export const signupPath = (token: string): string => `/signup/${token}`

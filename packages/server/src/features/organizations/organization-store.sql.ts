@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import { readPage } from '../../storage/read-page.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../../storage/tables.ts'
 import type { Level, Organization } from '../../tenancy.ts'
@@ -117,6 +117,10 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
           expires_at: invite.expiresAt,
         })
         .execute()
+    },
+    countOpenInvites(organizationId, now, createdById) {
+      const open = db.selectFrom('invites').where('organization_id', '=', organizationId).where('expires_at', '>', now)
+      return countRows(createdById === undefined ? open : open.where('created_by_id', '=', createdById))
     },
     async removeInvite(inviteId) {
       await db.deleteFrom('invites').where('id', '=', inviteId).execute()

@@ -52,6 +52,8 @@ export interface OrganizationStore {
   findMember(organizationId: string, userUuid: string): Promise<Member | undefined>
 
   createInvite(invite: Invite): Promise<void>
+  /** Those that have not expired, of all members or of the one who sent them. */
+  countOpenInvites(organizationId: string, now: Instant, createdById?: number): Promise<number>
   removeInvite(inviteId: string): Promise<void>
   findInvite(organizationId: string, inviteId: string): Promise<Invite | undefined>
   findInviteByToken(tokenHash: string): Promise<Invite | undefined>

@@ -4,12 +4,14 @@ import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import { storable } from './distinct-id.ts'
 import type { GroupRef } from './group-store.ts'
 import { listPersons } from './list-persons.ts'
 import type { Person } from './person.ts'
 import { distinctIdsShownMax, groupToWire, listedPersonToWire, personToWire } from './person-resource.ts'
 import { readPropertyFilter } from './property-filter.ts'
+import { removePerson } from './remove-person.ts'
 
 interface Deps {
   readonly database: Database
@@ -46,11 +48,10 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
     }),
   )
 
-  serve(remove, async ({ project, params }) => {
+  serve(remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
-      const person = await getPerson(tx, project.id, params.id)
-      await tx.cohortMembers.removePerson(project.id, person.id)
-      await tx.persons.remove(project.id, person.id)
+      await requireNoViewer(tx, actor, project)
+      await removePerson(tx, actor, project, await getPerson(tx, project.id, params.id), now())
     })
     return answer({ status: 202 })
   })
@@ -75,9 +76,12 @@ export function serveGroups(serve: ServeRoute, { database }: Deps): void {
     return groupToWire(group)
   })
 
-  serve(remove, async ({ project, query }) => {
+  serve(remove, async ({ actor, project, query }) => {
     const ref = readGroupRef(query)
-    if (!(await database.transaction(tx => tx.groups.remove(project.id, ref)))) throw missing('Group')
+    await database.transaction(async tx => {
+      await requireNoViewer(tx, actor, project)
+      if (!(await tx.groups.remove(project.id, ref))) throw missing('Group')
+    })
     return answer({ status: 204 })
   })
 

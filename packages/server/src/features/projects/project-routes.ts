@@ -10,6 +10,7 @@ import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
 import { announceProject, createProject } from './create-project.ts'
 import { projectToWire, secretKeyToWire } from './project-resource.ts'
 import type { ProjectPatch } from './project-store.ts'
+import { refuseWhileProtected } from './refuse-while-protected.ts'
 
 interface Deps {
   readonly database: Database
@@ -98,6 +99,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
   async function removeProject(project: Project, actor: Actor): Promise<undefined> {
     requireLevel(actor, project.organizationId, adminLevel, 'delete a project')
     await database.transaction(async tx => {
+      await refuseWhileProtected(tx, project, now())
       await tx.projects.remove(project.id)
       await announceProject(tx, project, now())
     })

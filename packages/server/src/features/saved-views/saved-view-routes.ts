@@ -4,6 +4,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject } from '../../tenancy.ts'
+import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { storable } from '../persons/distinct-id.ts'
 import type { SavedView } from './saved-view-store.ts'
@@ -31,7 +32,10 @@ export function serveSavedViews(serve: ServeRoute, { database, now }: Deps): voi
       isShared: body.is_shared ?? false,
       createdAt: now(),
     }
-    const created = await database.transaction(tx => tx.savedViews.create(project.id, view))
+    const created = await database.transaction(async tx => {
+      if (view.isShared) await requireNoViewer(tx, actor, project)
+      return tx.savedViews.create(project.id, view)
+    })
     return answer({ status: 201, body: viewToWire(created, actor) })
   })
 

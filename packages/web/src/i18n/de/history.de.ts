@@ -39,6 +39,7 @@ export const history: HistoryMessages = {
       change_claimed: 'hat einen Antrag übernommen:',
       emergency_applied: 'hat im Notfall geändert:',
       emergency_reviewed: 'hat einen Notfall geprüft:',
+      override_signed: 'hat eine Überschreibung signiert für',
     },
     because: {
       rollback: condition => `Automatisch zurückgerollt: ${condition}`,

@@ -38,6 +38,7 @@ export const history = {
       change_claimed: 'took over a change request:',
       emergency_applied: 'broke the glass for a change:',
       emergency_reviewed: 'reviewed an emergency:',
+      override_signed: 'signed an override of',
     },
     because: {
       rollback: (condition: string) => `Rolled back automatically: ${condition}`,

@@ -1,10 +1,11 @@
 import { environmentsMax } from '@halyard/contract'
 import type { Instant } from '../../../instant.ts'
-import { invalid, missing } from '../../../problem.ts'
+import { invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Organization } from '../../../tenancy.ts'
 import { authorOf } from '../../activity/activity.ts'
 import { createProject } from '../../projects/create-project.ts'
+import { isOver } from '../freezes/freeze.ts'
 import type { Environment, EnvironmentSet } from './environment.ts'
 
 const setsPerOrganizationMax = 100
@@ -66,6 +67,8 @@ export async function updateSet(
   const environments = write.environments
     ? await readEnvironments(tx, actor, organization, name, write.environments, now)
     : stored.environments
+  const kept = new Set(environments.map(({ projectId }) => projectId))
+  if (stored.environments.some(({ projectId }) => !kept.has(projectId))) await refuseWhileFrozen(tx, stored, now)
   const set = { ...stored, name, environments, updatedAt: now, version: stored.version + 1 }
   await tx.environments.save(set)
   await record(tx, actor, set, 'updated', now)
@@ -80,8 +83,19 @@ export async function removeSet(
   now: Instant,
 ): Promise<void> {
   const set = await getSet(tx, organization, setId)
+  await refuseWhileFrozen(tx, set, now)
   await tx.environments.remove(set.id)
   await record(tx, actor, set, 'deleted', now)
+}
+
+/** Raises `conflict`: the freezes of a set would end with it, or for a project that leaves it. */
+async function refuseWhileFrozen(tx: Stores, { id, organizationId }: EnvironmentSet, now: Instant): Promise<void> {
+  const freezes = (await tx.freezes.list(organizationId)).filter(
+    freeze => freeze.environmentSetId === id && !isOver(freeze, now),
+  )
+  if (freezes.length === 0) return
+  const reasons = freezes.map(({ reason }) => reason).join(', ')
+  throw new Problem('conflict', `Freezes hold for the environment set: ${reasons}. End them first.`, { code: 'frozen' })
 }
 
 /** Raises `missing`. */

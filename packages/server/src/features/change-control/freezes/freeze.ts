@@ -47,6 +47,12 @@ export function timesOf({ when }: Pick<Freeze, 'when'>, now: Instant): FreezeTim
   return { currentEnd: current ? instantOf(current.end) : null, nextStart: next ? instantOf(next) : null }
 }
 
+/** Neither in force nor ever again. */
+export function isOver(freeze: Pick<Freeze, 'when'>, now: Instant): boolean {
+  const { currentEnd, nextStart } = timesOf(freeze, now)
+  return currentEnd === null && nextStart === null
+}
+
 /** Raised for a change during a freeze. Work in the background waits until it ends. */
 export class Frozen extends Problem {
   readonly until: Instant

@@ -100,6 +100,27 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
+    async listNaming(organizationId, roleId) {
+      const rows = await db
+        .selectFrom('approval_policies')
+        .innerJoin('projects', 'projects.id', 'approval_policies.project_id')
+        .select(['approval_policies.id', 'approval_policies.action_key', 'projects.name'])
+        .where('projects.organization_id', '=', organizationId)
+        .where(({ or, eb, exists, selectFrom }) =>
+          or([
+            eb('approval_policies.emergency_roles', 'like', `%${JSON.stringify(roleId)}%`),
+            exists(
+              selectFrom('approval_policy_approvers')
+                .select('approval_policy_approvers.id')
+                .whereRef('approval_policy_approvers.policy_id', '=', 'approval_policies.id')
+                .where('approval_policy_approvers.role_id', '=', roleId),
+            ),
+          ]),
+        )
+        .orderBy('approval_policies.id')
+        .execute()
+      return rows.map(({ id, action_key, name }) => ({ id, actionKey: action_key as ActionKey, projectName: name }))
+    },
     async eligible(organizationId, { users, roles }) {
       const members = db
         .selectFrom('memberships')

@@ -7,7 +7,7 @@ import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
-import { requireCanEdit } from '../../access/grants.ts'
+import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import { diffFields } from '../../activity/activity.ts'
 import { contentToWire as cohortToWire } from '../../cohorts/cohort-resource.ts'
 import { contentOf, type FlagContent } from '../../flags/flag.ts'
@@ -76,6 +76,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
         throw invalid('flag_id', 'does_not_exist', `This project has no flag with id ${body.flag_id}.`)
       }
       if (flag) await requireCanEdit(tx, actor, project, flag)
+      else await requireNoViewer(tx, actor, project)
       return proposeRequest(tx, actor, project, flag, proposal, now(), permit)
     })
     const status = body.dry_run ? 200 : 201
@@ -264,6 +265,7 @@ function changesOf({ flag, cohort, next, fields }: Preview) {
 async function requireCanEditTarget(tx: Stores, actor: Actor, project: Project, request: ChangeRequest): Promise<void> {
   const flag = request.flagId === null ? undefined : await tx.flags.find(project.id, request.flagId)
   if (flag) await requireCanEdit(tx, actor, project, flag)
+  else await requireNoViewer(tx, actor, project)
 }
 
 const waitingMax = 1000

@@ -92,8 +92,10 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
         .executeTakeFirst()
       return row && toRequest(row)
     },
-    countOpen: projectId =>
-      countRows(db.selectFrom('change_requests').where('project_id', '=', projectId).where('state', 'in', openStates)),
+    countOpen(projectId, requesterId) {
+      const open = db.selectFrom('change_requests').where('project_id', '=', projectId).where('state', 'in', openStates)
+      return countRows(requesterId === undefined ? open : open.where('requester_id', '=', requesterId))
+    },
 
     async decide(decision) {
       const { changeRequestId, user, contentHash, impact } = decision

@@ -26,7 +26,8 @@ export interface ChangeRequestStore {
   listDue(now: Instant, limit: number): Promise<readonly ChangeRequest[]>
   /** A pending request for the same content by the same user. */
   findSame(request: Pick<ChangeRequest, 'projectId' | 'contentHash' | 'requester'>): Promise<ChangeRequest | undefined>
-  countOpen(projectId: number): Promise<number>
+  /** Of all requesters, or of one. */
+  countOpen(projectId: number, requesterId?: number): Promise<number>
 
   /** A later decision of a user about the same content replaces the earlier one. */
   decide(decision: Decision): Promise<void>

@@ -1,13 +1,14 @@
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
-import type { Project } from '../../../tenancy.ts'
+import type { Project, User } from '../../../tenancy.ts'
 import type { ApprovalNeeded } from '../authorize-write.ts'
 import type { Action } from '../policies/policy.ts'
 import { type ChangeRequest, contentHashOf, dueAtOf, expiryOf } from './change-request.ts'
 import { recordRequest } from './record-request.ts'
 
 const openPerProjectMax = 1000
+const openPerMemberMax = 100
 
 /** What the requester enters. */
 export interface RequestNote {
@@ -29,12 +30,28 @@ export async function openRequest(
   const request = draftOf(needed, { title, reason }, now)
   const same = await tx.changeRequests.findSame(request)
   if (same) return same
-  if ((await tx.changeRequests.countOpen(project.id)) >= openPerProjectMax) {
-    throw invalid(null, 'limit_reached', `A project can have at most ${openPerProjectMax} open change requests.`)
-  }
+  await checkOpen(tx, project, needed.requester.user)
   const opened = await tx.changeRequests.create(request)
   await recordRequest(tx, authorFor(needed), project, opened, 'change_requested', { reason }, now)
   return opened
+}
+
+/** Raises `invalid` when the project or the requester has too many open requests. */
+async function checkOpen(tx: Stores, project: Project, { id }: User): Promise<void> {
+  if ((await tx.changeRequests.countOpen(project.id, id)) >= openPerMemberMax) {
+    throw invalid(
+      null,
+      'limit_reached',
+      `You have ${openPerMemberMax} open change requests in this project, the most there can be. Cancel some first.`,
+    )
+  }
+  if ((await tx.changeRequests.countOpen(project.id)) >= openPerProjectMax) {
+    throw invalid(
+      null,
+      'limit_reached',
+      `The project has ${openPerProjectMax} open change requests, the most there can be. Decide about some first.`,
+    )
+  }
 }
 
 /** Records a change that bypassed its policies; the request stays listed until its review is closed. */

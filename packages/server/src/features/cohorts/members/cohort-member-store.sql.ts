@@ -97,9 +97,10 @@ export function sqlCohortMemberStore(
           .where('id', '=', personId)
           .where('project_id', '=', projectId)
           .executeTakeFirst())
-      if (!isOurs) return
+      if (!isOurs) return []
       await db.deleteFrom('cohort_people').where('person_id', '=', personId).execute()
       for (const cohortId of cohortIds) await changeCount(cohortId, -1)
+      return cohortIds
     },
     async list(cohortId, search, window) {
       let members = db

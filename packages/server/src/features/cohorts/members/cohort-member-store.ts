@@ -10,8 +10,8 @@ export interface CohortMemberStore {
   remove(cohortId: number, personIds: readonly number[]): Promise<number>
   /** Moves memberships when two persons are merged. */
   move(fromPersonId: number, toPersonId: number): Promise<void>
-  /** Removes a person from all cohorts. */
-  removePerson(projectId: number, personId: number): Promise<void>
+  /** Removes a person from all cohorts and returns their ids. */
+  removePerson(projectId: number, personId: number): Promise<readonly number[]>
   /** Person ids, newest first; `search` matches part of a distinct id or of a property. */
   list(cohortId: number, search: string | undefined, window: Window): Promise<readonly number[]>
   /** Person ids by distinct id; distinct ids without a person are not in the map. */

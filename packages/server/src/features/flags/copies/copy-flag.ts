@@ -5,7 +5,7 @@ import { invalid, Problem } from '../../../problem.ts'
 import { StaleWrite, type Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
-import { grantsFor, requireCanEdit } from '../../access/grants.ts'
+import { grantsFor, requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import { ApprovalRequired } from '../../change-control/authorize-write.ts'
 import type { Permit } from '../../change-control/permit.ts'
 import type { Cohort } from '../../cohorts/cohort.ts'
@@ -135,6 +135,7 @@ export async function copyInto(
   if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
     throw invalid(null, 'permission_denied', 'You cannot edit the flag with this key in that project.')
   }
+  if (!existing) await requireNoViewer(tx, actor, target)
   const flags = await dependenciesIn(tx, source, target)
   const { ids: cohorts, createdIds: createdCohortIds } = await copyCohorts(tx, actor, target, source.cohorts, now)
   const patch = patchOf({

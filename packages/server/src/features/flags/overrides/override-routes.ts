@@ -14,6 +14,7 @@ import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
 import type { Flag } from '../flag.ts'
+import { appendFlagActivity } from '../record-flag.ts'
 
 interface Deps {
   readonly database: Database
@@ -30,12 +31,19 @@ export function serveFlagOverrides(serve: ServeRoute, { database, overrideSigner
 
   serve(routes.flagOverrides.sign, async ({ actor, project, body }) => {
     const { expires_in_seconds: seconds = overridesSecondsDefault } = body
-    const overrides = await database.read(tx => readOverrides(tx, actor, project, body.overrides))
-    const expiresAt = Math.floor(Date.parse(now()) / 1000 + seconds) * 1000
-    return {
-      token: overrideSigner.sign(project, { overrides, expiresAt }),
-      expires_at: instantOf(new Date(expiresAt)),
-    }
+    const signedAt = now()
+    const expiresAt = Math.floor(Date.parse(signedAt) / 1000 + seconds) * 1000
+    const expires_at = instantOf(new Date(expiresAt))
+    const overrides = await database.transaction(async tx => {
+      const read = await readOverrides(tx, actor, project, body.overrides)
+      for (const { flag, override } of read) {
+        const trigger = { ...override, expires_at }
+        const record = { activity: 'override_signed', changes: [], trigger }
+        await appendFlagActivity(tx, actor, project, flag, record, signedAt)
+      }
+      return new Map(read.map(({ flag, override }) => [flag.key, override]))
+    })
+    return { token: overrideSigner.sign(project, { overrides, expiresAt }), expires_at }
   })
 }
 
@@ -57,12 +65,12 @@ async function overridableFlags(tx: Stores, actor: Actor, project: Project, keys
 }
 
 /** Raises `invalid` for a flag or value that does not exist, and `forbidden` for a flag that the caller cannot edit. */
-async function readOverrides(tx: Stores, actor: Actor, project: Project, given: Readonly<Record<string, unknown>>) {
-  const entries = Object.entries(given)
+async function readOverrides(tx: Stores, actor: Actor, project: Project, sent: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(sent)
   if (entries.length === 0 || entries.length > overriddenFlagsMax)
     throw invalid('overrides', 'invalid_input', `overrides must have 1 to ${overriddenFlagsMax} flags.`)
   const grants = await grantsFor(tx, actor, project)
-  const overrides = new Map<string, FlagOverride>()
+  const overrides: { readonly flag: Flag; readonly override: FlagOverride }[] = []
   for (const [key, value] of entries) {
     const flag = await tx.flags.findLiveByKey(project.id, key)
     if (!flag || flag.archived) throw refused(`There is no flag "${key}" in this project.`)
@@ -71,7 +79,7 @@ async function readOverrides(tx: Stores, actor: Actor, project: Project, given: 
     if (!override) throw refused(`The value of "${key}" must be true, false, a variant or an object with "value".`)
     const problem = overrideProblem(flag, override)
     if (problem !== undefined) throw refused(problem)
-    overrides.set(key, override)
+    overrides.push({ flag, override })
   }
   return overrides
 }

@@ -7,7 +7,7 @@ import type { Instant } from '../../../instant.ts'
 import { invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { hasAnyScope, type Project } from '../../../tenancy.ts'
-import { requireCanEdit } from '../../access/grants.ts'
+import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import type { ActorCache } from '../../identity/actor-cache.ts'
 import { createFlag } from '../create-flag.ts'
@@ -48,6 +48,7 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
     const { actor, project, body } = request
     requireType(body.type, body.defaultValue)
     const flag = await writes.save(request, async (tx, permit) => {
+      await requireNoViewer(tx, actor, project)
       const taken = await tx.flags.findLiveByKey(project.id, body.key)
       if (taken) throw conflict(`The key is taken by ${taken.archived ? 'an archived' : 'another'} flag.`, 'key')
       const name = body.description ?? body.name ?? ''

@@ -1,0 +1,32 @@
+import type { Instant } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import type { Author } from '../activity/activity.ts'
+import { recordCohorts } from '../cohorts/record-cohort.ts'
+import type { Person } from './person.ts'
+
+/**
+ * Removes a person with their memberships in static cohorts. That needs no approval: people can demand to be deleted. Each cohort records
+ * it.
+ */
+export async function removePerson(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { id, uuid }: Person,
+  now: Instant,
+): Promise<void> {
+  const cohortIds = await tx.cohortMembers.removePerson(project.id, id)
+  await tx.persons.remove(project.id, id)
+  if (cohortIds.length === 0) return
+  const cohorts = await tx.cohorts.findLive(project.id, cohortIds)
+  const changes = [{ action: 'changed' as const, field: 'members', before: null, after: { removed: 1 } }]
+  await recordCohorts(
+    tx,
+    author,
+    project,
+    cohorts,
+    { activity: 'updated', changes, trigger: { deleted_person: uuid } },
+    now,
+  )
+}
