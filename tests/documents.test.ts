@@ -44,7 +44,7 @@ function isBroken(name: string, link: string): boolean {
   return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).has(anchor)
 }
 
-/** Source files may be named by the end of their path, such as `storage/tables.ts`. */
+/** Source files may be named by the end of their path, such as `storage/open-storage.ts`. */
 const isTracked = (path: string): boolean => files.some(name => name === path || name.endsWith(`/${path}`))
 
 it('the pages of the documentation are wrapped at 120 columns, except for tables', () => {

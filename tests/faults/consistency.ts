@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { contentOf } from '../../packages/server/src/features/flags/flag.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createSqlDatabase } from '../../packages/server/src/storage/sql-database.ts'
-import type { Tables } from '../../packages/server/src/storage/tables.ts'
+import type { Tables } from '../../packages/server/src/storage/tables.generated.ts'
 import { sqlStores } from '../../packages/server/src/stores.sql.ts'
 import type { Write, WriteKind } from './mixed-writes.ts'
 

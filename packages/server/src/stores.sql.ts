@@ -51,7 +51,7 @@ import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import type { ChangeTopic } from './storage/changes/changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { TransactionEnd } from './storage/sql-database.ts'
-import type { Tables } from './storage/tables.ts'
+import type { Tables } from './storage/tables.generated.ts'
 import type { Stores } from './stores.ts'
 
 /** What is cached from one transaction to the next. */

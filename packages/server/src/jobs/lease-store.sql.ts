@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Instant, plusMilliseconds } from '../instant.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.generated.ts'
 import type { LeaseStore } from './lease-store.ts'
 
 const longAgo = '0001-01-01T00:00:00.000000Z'

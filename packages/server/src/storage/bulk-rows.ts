@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
 import { inParts } from './in-batches.ts'
 import { isSqlite, type PreparedQuery, preparedQuery } from './prepared-query.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 /**
  * Writes many rows of one table, all with the same columns. On PostgreSQL a round trip per row would be slow, so rows travel as one JSON

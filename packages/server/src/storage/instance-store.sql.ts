@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { InstanceStore } from '../instance-store.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 export const sqlInstanceStore = (db: Kysely<Tables>): InstanceStore => ({
   async findOrCreate(name, value) {

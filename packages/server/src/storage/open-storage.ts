@@ -7,7 +7,7 @@ import { openSqlite, type SqliteHandle } from './sqlite/sqlite-connection.ts'
 import { sqliteDialect, sqliteWriterDialect } from './sqlite/sqlite-driver.ts'
 import { openSqliteFile } from './sqlite/sqlite-file.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 export interface Storage {
   readonly dialect: DialectName

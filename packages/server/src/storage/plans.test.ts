@@ -6,7 +6,7 @@ import { migrate } from './migrations/migrate.ts'
 import { readOnlyEnd } from './sql-database.ts'
 import { openSqlite } from './sqlite/sqlite-connection.ts'
 import { sqliteDialect } from './sqlite/sqlite-driver.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 /** Looking up a few rows must not read all rows of their project, which only a large project would show. */
 

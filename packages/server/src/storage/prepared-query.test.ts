@@ -5,7 +5,7 @@ import { uniqueViolation } from './driver-error.ts'
 import { migrate } from './migrations/migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from './prepared-query.ts'
-import type { ChangeRow, UserRow } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 onEachDatabase('a prepared query', dialect => {
   let database: TestDatabase
@@ -22,7 +22,7 @@ onEachDatabase('a prepared query', dialect => {
     await database.drop()
   })
 
-  const change = (sequence: number, organization_id: string | null): ChangeRow => ({
+  const change = (sequence: number, organization_id: string | null): Tables['changes'] => ({
     sequence,
     topic: 'flag',
     organization_id,
@@ -33,7 +33,7 @@ onEachDatabase('a prepared query', dialect => {
 
   it('is prepared once and run with the parameters of each call, in any order', async () => {
     let made = 0
-    const insert = preparedQuery((db, row: ChangeRow) => {
+    const insert = preparedQuery((db, row: Tables['changes']) => {
       made += 1
       return db.insertInto('changes').values(row).returning('sequence')
     })
@@ -46,7 +46,7 @@ onEachDatabase('a prepared query', dialect => {
   })
 
   it('belongs to the transaction in which it is run', async () => {
-    const insert = preparedQuery((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    const insert = preparedQuery((db, row: Tables['changes']) => db.insertInto('changes').values(row))
     await insert(storage.kysely, change(1, null))
     const failing = storage.kysely.transaction().execute(async tx => {
       await insert(tx, change(2, null))
@@ -58,7 +58,7 @@ onEachDatabase('a prepared query', dialect => {
   })
 
   describe('whose result is not needed', () => {
-    const write = pipelinedWrite((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    const write = pipelinedWrite((db, row: Tables['changes']) => db.insertInto('changes').values(row))
     const sequences = async () =>
       (await storage.kysely.selectFrom('changes').select('sequence').orderBy('sequence').execute()).map(
         row => row.sequence,
@@ -108,7 +108,7 @@ onEachDatabase('a prepared query', dialect => {
   })
 
   it('keeps constants, and returns how many rows were changed', async () => {
-    const insert = preparedQuery((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    const insert = preparedQuery((db, row: Tables['changes']) => db.insertInto('changes').values(row))
     const rename = preparedQuery((db, { from, limit }: { from: number; limit: number }) =>
       db
         .updateTable('changes')
@@ -128,8 +128,8 @@ onEachDatabase('a kept insert', dialect => {
     const database = await createTestDatabase(dialect)
     const storage = openStorage(database.url)
     await migrate(storage.kysely, dialect)
-    const insert = preparedInsert((db, row: Insertable<UserRow>) => db.insertInto('users').values(row))
-    const user = (name: string): Insertable<UserRow> => ({
+    const insert = preparedInsert((db, row: Insertable<Tables['users']>) => db.insertInto('users').values(row))
+    const user = (name: string): Insertable<Tables['users']> => ({
       uuid: name,
       distinct_id: name,
       first_name: name,

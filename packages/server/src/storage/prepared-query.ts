@@ -7,7 +7,7 @@ import {
   type QueryResult,
   SqliteAdapter,
 } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 /** Runs a statement with its parameters, in the transaction or on the database that it is given. */
 export type PreparedQuery<Parameters, Row> = (db: Kysely<Tables>, parameters: Parameters) => Promise<QueryResult<Row>>

@@ -1,6 +1,6 @@
 import type { Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely'
 import { StaleWrite } from '../stores.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 /**
  * The two ways in which a row is changed. A read-modify-write of a whole row is a compare-and-set on its version; everything else writes only

@@ -10,7 +10,7 @@ import { databaseProblem, isNameLost, isRaceLost, outageKind, uniqueViolation } 
 import type { DialectName } from './migrations/migration.ts'
 import type { PreparedCompiledQuery } from './prepared-query.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
-import type { Tables } from './tables.ts'
+import type { Tables } from './tables.generated.ts'
 
 const attemptsMillisecondsMax = 10_000
 /** A row that another transaction has just added is seen by the next attempt, which then chooses another value or refuses this one. */

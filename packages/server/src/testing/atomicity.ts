@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { expect } from 'vitest'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.generated.ts'
 import type { FaultInjector } from './failing-statement.ts'
 import type { Reply, Scenario } from './scenario.ts'
 

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { describe, inject } from 'vitest'
 import type { DialectName } from '../storage/migrations/migration.ts'
 import type { Storage } from '../storage/open-storage.ts'
-import type { Tables } from '../storage/tables.ts'
+import type { Tables } from '../storage/tables.generated.ts'
 
 export interface TestDatabase {
   readonly url: string

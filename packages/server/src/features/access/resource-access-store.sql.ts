@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { ResourceAccessRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, ResourceAccess } from './access.ts'
 import type { ResourceAccessStore } from './resource-access-store.ts'
@@ -63,7 +63,7 @@ export function sqlResourceAccessStore(db: Kysely<Tables>): ResourceAccessStore 
   }
 }
 
-const toResourceAccess = (row: Selectable<ResourceAccessRow> & EmbeddedUser<'creator'>): ResourceAccess => ({
+const toResourceAccess = (row: Selectable<Tables['resource_access']> & EmbeddedUser<'creator'>): ResourceAccess => ({
   id: row.id,
   organizationId: row.organization_id,
   resource: row.resource,

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
-import type { FlagRoleAccessRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { type AccessLevel, type FlagGrants, flagResource, type RoleAccess, viewAccess } from './access.ts'
 import type { RoleAccessStore } from './role-access-store.ts'
 
@@ -107,7 +107,7 @@ function byFlag(rows: readonly { readonly id: number; readonly flag_id: number }
   return found
 }
 
-const toRoleAccess = (row: Selectable<FlagRoleAccessRow>): RoleAccess => ({
+const toRoleAccess = (row: Selectable<Tables['flag_role_access']>): RoleAccess => ({
   id: row.id,
   flagId: row.flag_id,
   roleId: row.role_id,

@@ -3,7 +3,7 @@ import { alreadyTaken } from '../../storage/driver-error.ts'
 import { isSqlite } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { RoleMembershipRow, RoleRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, Role, RoleMembership } from './access.ts'
 import type { RoleStore } from './role-store.ts'
@@ -15,7 +15,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
       .innerJoin('users as creator', 'creator.id', 'roles.created_by_id')
       .selectAll('roles')
       .select(embeddedUser('creator'))
-  type RoleJoin = RoleRow & EmbeddedUser<'creator'>
+  type RoleJoin = Tables['roles'] & EmbeddedUser<'creator'>
 
   async function complete(rows: readonly RoleJoin[]): Promise<readonly Role[]> {
     if (rows.length === 0) return []
@@ -156,7 +156,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
   }
 }
 
-const toRoleMembership = (row: RoleMembershipRow & EmbeddedUser<'member'>): RoleMembership => ({
+const toRoleMembership = (row: Tables['role_memberships'] & EmbeddedUser<'member'>): RoleMembership => ({
   id: row.id,
   roleId: row.role_id,
   user: readUser(row, 'member'),

@@ -3,7 +3,7 @@ import { dateOf, instantOf } from '../../instant.ts'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
-import type { ActivityRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { enqueueEvent, enqueueEvents } from '../webhooks/enqueue-event.sql.ts'
@@ -16,7 +16,7 @@ const newerMax = 500
 /** No transaction takes longer, so all entries that precede one of this age are committed. */
 const settledSeconds = 300
 
-const insertEntry = pipelinedWrite((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
+const insertEntry = pipelinedWrite((db, row: Insertable<Tables['activity']>) => db.insertInto('activity').values(row))
 
 export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
   function matching(filter: ActivityFilter) {
@@ -106,7 +106,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
   }
 }
 
-const fromEntry = (entry: NewActivity): Insertable<ActivityRow> => ({
+const fromEntry = (entry: NewActivity): Insertable<Tables['activity']> => ({
   organization_id: entry.organizationId,
   project_id: entry.projectId,
   scope: entry.scope,
@@ -118,7 +118,7 @@ const fromEntry = (entry: NewActivity): Insertable<ActivityRow> => ({
   created_at: entry.createdAt,
 })
 
-const toEntry = (row: Selectable<ActivityRow> & OptionalUser<'author'>): ActivityEntry => ({
+const toEntry = (row: Selectable<Tables['activity']> & OptionalUser<'author'>): ActivityEntry => ({
   id: row.id,
   organizationId: row.organization_id,
   projectId: row.project_id,

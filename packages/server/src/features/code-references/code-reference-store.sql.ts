@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { CodeReferenceStore } from './code-reference-store.ts'
 
 const rowsPerStatement = 500

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
-import type { CohortRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
@@ -136,7 +136,7 @@ const contentColumns = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
   version: cohort.version,
 })
 
-type CohortJoin = Selectable<CohortRow> &
+type CohortJoin = Selectable<Tables['cohorts']> &
   EmbeddedUser<'creator'> & { job_processed: number | null; job_total: number | null }
 
 const toCohort = (row: CohortJoin): Cohort => ({

@@ -3,13 +3,15 @@ import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { DashboardRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
 
-const insertDashboard = preparedInsert((db, row: Insertable<DashboardRow>) => db.insertInto('dashboards').values(row))
+const insertDashboard = preparedInsert((db, row: Insertable<Tables['dashboards']>) =>
+  db.insertInto('dashboards').values(row),
+)
 
 const setFlag = pipelinedWrite((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
   db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
@@ -74,7 +76,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
   }
 }
 
-const toDashboard = (row: Selectable<DashboardRow> & EmbeddedUser<'creator'>): Dashboard => ({
+const toDashboard = (row: Selectable<Tables['dashboards']> & EmbeddedUser<'creator'>): Dashboard => ({
   id: row.id,
   projectId: row.project_id,
   name: row.name,
@@ -89,7 +91,7 @@ const toDashboard = (row: Selectable<DashboardRow> & EmbeddedUser<'creator'>): D
   createdAt: row.created_at,
 })
 
-const fromDashboard = (dashboard: Omit<Dashboard, 'id'>): Insertable<DashboardRow> => ({
+const fromDashboard = (dashboard: Omit<Dashboard, 'id'>): Insertable<Tables['dashboards']> => ({
   project_id: dashboard.projectId,
   name: dashboard.name,
   description: dashboard.description,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { Definition, DefinitionKind, PropertyType } from './definition.ts'
 import type { DefinitionStore } from './definition-store.ts'
 

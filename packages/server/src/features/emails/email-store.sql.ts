@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { SecretBox } from '../plugins/secrets/secret-box.ts'
 import type { EmailContent } from './email.ts'
 import type { EmailStore } from './email-store.ts'

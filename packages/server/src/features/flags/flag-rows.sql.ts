@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { FlagRow, FlagVersionRow } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { User } from '../../tenancy.ts'
 import { type EmbeddedUser, type OptionalUser, readOptionalUser, readUser } from '../identity/embedded-user.sql.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
@@ -7,11 +7,11 @@ import type { FlagVersion } from './flag-store.ts'
 
 /** Flags and their versions as rows, both ways. */
 
-type FlagJoin = Selectable<FlagRow> & EmbeddedUser<'creator'> & OptionalUser<'editor'>
+type FlagJoin = Selectable<Tables['flags']> & EmbeddedUser<'creator'> & OptionalUser<'editor'>
 
 export const toFlag = (row: FlagJoin): Flag => flagOf(row, readUser(row, 'creator'), readOptionalUser(row, 'editor'))
 
-export const flagOf = (row: Selectable<FlagRow>, createdBy: User, lastModifiedBy: User | null): Flag => ({
+export const flagOf = (row: Selectable<Tables['flags']>, createdBy: User, lastModifiedBy: User | null): Flag => ({
   id: row.id,
   projectId: row.project_id,
   key: row.key,
@@ -38,7 +38,7 @@ export const flagOf = (row: Selectable<FlagRow>, createdBy: User, lastModifiedBy
   activeSince: row.active_since,
 })
 
-export const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVersion => ({
+export const toVersion = (row: Tables['flag_versions'] & OptionalUser<'editor'>): FlagVersion => ({
   flagId: row.flag_id,
   version: row.version,
   // Versions from before flags could be archived do not say.
@@ -47,7 +47,7 @@ export const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVer
   createdAt: row.created_at,
 })
 
-export type NewFlagRow = Omit<FlagRow, 'id'>
+export type NewFlagRow = Omit<Selectable<Tables['flags']>, 'id'>
 
 export const fromFlag = (flag: Omit<Flag, 'id'>): NewFlagRow => ({
   project_id: flag.projectId,
@@ -77,7 +77,7 @@ export const fromFlag = (flag: Omit<Flag, 'id'>): NewFlagRow => ({
   is_fully_rolled_out: Number(isFullyRolledOut(flag.filters)),
 })
 
-export const fromVersion = (version: FlagVersion): FlagVersionRow => ({
+export const fromVersion = (version: FlagVersion): Tables['flag_versions'] => ({
   flag_id: version.flagId,
   version: version.version,
   snapshot: JSON.stringify(version.content),

@@ -5,7 +5,7 @@ import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved } from '../../storage/save-row.ts'
-import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains, containsInOrder } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
@@ -34,7 +34,7 @@ const findFlag = preparedQuery((db, { projectId, flagId }: { projectId: number; 
   flagsIn(db).where('flags.project_id', '=', projectId).where('flags.id', '=', flagId),
 )
 
-const insertVersion = pipelinedWrite((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
+const insertVersion = pipelinedWrite((db, row: Tables['flag_versions']) => db.insertInto('flag_versions').values(row))
 
 const findFlags = preparedListQuery((db, ids) => flagsIn(db).where('flags.id', 'in', ids))
 

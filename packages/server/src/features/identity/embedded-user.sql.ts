@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { User } from '../../tenancy.ts'
 
 /** A user inside a row of something else, selected by a join under a prefix of its own: `creator_email` and so on. */

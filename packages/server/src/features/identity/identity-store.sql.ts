@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { ApiKeyRow, Tables, UserRow } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
 import type { ApiKey } from './api-key.ts'
 import type { Account, IdentityStore, UserLanguage } from './identity-store.ts'
@@ -181,7 +181,10 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
   }
 }
 
-type MemberRow = Selectable<UserRow> & { readonly member_of: string | null; readonly member_level: number | null }
+type MemberRow = Selectable<Tables['users']> & {
+  readonly member_of: string | null
+  readonly member_level: number | null
+}
 
 /** From the rows of one user, one for each membership. */
 function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
@@ -199,7 +202,7 @@ function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
 }
 
 const toUser = (
-  row: Pick<Selectable<UserRow>, 'id' | 'uuid' | 'distinct_id' | 'first_name' | 'email' | 'is_email_verified'>,
+  row: Pick<Selectable<Tables['users']>, 'id' | 'uuid' | 'distinct_id' | 'first_name' | 'email' | 'is_email_verified'>,
 ): User => ({
   id: row.id,
   uuid: row.uuid,
@@ -209,7 +212,7 @@ const toUser = (
   isEmailVerified: row.is_email_verified === 1,
 })
 
-const toAccount = (row: Selectable<UserRow>): Account => ({
+const toAccount = (row: Selectable<Tables['users']>): Account => ({
   ...toUser(row),
   passwordHash: row.password_hash,
   isActive: row.is_active === 1,
@@ -221,7 +224,7 @@ const toAccount = (row: Selectable<UserRow>): Account => ({
   language: row.language as UserLanguage | null,
 })
 
-const toApiKey = (row: Selectable<ApiKeyRow>): ApiKey => ({
+const toApiKey = (row: Selectable<Tables['api_keys']>): ApiKey => ({
   id: row.id,
   userId: row.user_id,
   label: row.label,
@@ -237,7 +240,7 @@ const toApiKey = (row: Selectable<ApiKeyRow>): ApiKey => ({
   expiresAt: row.expires_at,
 })
 
-const fromApiKey = (key: ApiKey): ApiKeyRow => ({
+const fromApiKey = (key: ApiKey): Tables['api_keys'] => ({
   id: key.id,
   user_id: key.userId,
   label: key.label,

@@ -3,8 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
-import type { ImportPlanItemRow } from '../../storage/rows/import-tables.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Drift, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
@@ -238,7 +237,7 @@ const itemRow = (planId: number, item: PlannedItem) => ({
   outcome: item.outcome,
 })
 
-const toItem = (row: Omit<Selectable<ImportPlanItemRow>, 'definition'>): Omit<PlannedItem, 'definition'> => ({
+const toItem = (row: Omit<Selectable<Tables['import_plan_items']>, 'definition'>): Omit<PlannedItem, 'definition'> => ({
   position: row.position,
   target: row.target,
   projectId: row.project_id,

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { Level, Organization } from '../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Invite, Member, OrganizationStore } from './organization-store.ts'
@@ -146,7 +146,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
   }
 }
 
-const toOrganization = (row: Selectable<OrganizationRow>): Organization => ({
+const toOrganization = (row: Selectable<Tables['organizations']>): Organization => ({
   id: row.id,
   name: row.name,
   slug: row.slug,
@@ -166,7 +166,7 @@ const fromOrganization = (organization: Organization) => ({
   updated_at: organization.updatedAt,
 })
 
-const toMember = (row: MembershipRow & EmbeddedUser<'member'>): Member => ({
+const toMember = (row: Tables['memberships'] & EmbeddedUser<'member'>): Member => ({
   id: row.id,
   organizationId: row.organization_id,
   user: readUser(row, 'member'),
@@ -175,7 +175,7 @@ const toMember = (row: MembershipRow & EmbeddedUser<'member'>): Member => ({
   updatedAt: row.updated_at,
 })
 
-const toInvite = (row: InviteRow & EmbeddedUser<'creator'>): Invite => ({
+const toInvite = (row: Tables['invites'] & EmbeddedUser<'creator'>): Invite => ({
   id: row.id,
   organizationId: row.organization_id,
   targetEmail: row.target_email,

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { saveVersioned } from '../../storage/save-row.ts'
-import type { GroupRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { type Group, groupTypesPerProjectMax } from './group.ts'
@@ -108,7 +108,7 @@ export function sqlGroupStore(
   }
 }
 
-const toGroup = (row: Selectable<GroupRow>): Group => ({
+const toGroup = (row: Selectable<Tables['groups']>): Group => ({
   id: row.id,
   projectId: row.project_id,
   typeIndex: row.type_index,

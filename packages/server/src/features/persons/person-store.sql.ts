@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
-import type { PersonRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { Person } from './person.ts'
@@ -148,7 +148,7 @@ const holding = (text: string) => () => {
   ))`
 }
 
-const toPerson = (row: Selectable<PersonRow>): Person => ({
+const toPerson = (row: Selectable<Tables['persons']>): Person => ({
   id: row.id,
   projectId: row.project_id,
   uuid: row.uuid,

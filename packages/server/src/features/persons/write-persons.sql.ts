@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { StaleWrite } from '../../stores.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { Person } from './person.ts'

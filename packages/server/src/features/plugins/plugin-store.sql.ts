@@ -1,9 +1,8 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
-import type { PluginRow } from '../../storage/rows/plugin-tables.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
 import type { NewPlugin, PluginStore } from './plugin-store.ts'
 import { digestFiles } from './releases/plugin-release.ts'
@@ -118,7 +117,7 @@ const configsWithin = (eb: ExpressionBuilder<Tables, 'plugins'>, organizationId:
     .whereRef('plugin_configs.plugin_id', '=', 'plugins.id')
     .where('projects.organization_id', '=', organizationId)
 
-export const toPlugin = (row: Selectable<PluginRow> & { organization_name: string }): Plugin => ({
+export const toPlugin = (row: Selectable<Tables['plugins']> & { organization_name: string }): Plugin => ({
   id: row.id,
   organizationId: row.organization_id,
   organizationName: row.organization_name,
@@ -144,7 +143,7 @@ export const toPlugin = (row: Selectable<PluginRow> & { organization_name: strin
 })
 
 /** Without the digest of the files, which goes with the files. */
-const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id' | 'files_digest'> => ({
+const fromPlugin = (plugin: NewPlugin): Omit<Selectable<Tables['plugins']>, 'id' | 'files_digest'> => ({
   organization_id: plugin.organizationId,
   plugin_type: plugin.pluginType,
   name: plugin.name,

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { isSqlite, preparedQuery } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { ProjectRow, SecretKeyRow, Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { Project } from '../../tenancy.ts'
 import type { ProjectStore, SecretKey } from './project-store.ts'
 
@@ -13,7 +13,7 @@ const lockProject = preparedQuery((db, { projectId }: { projectId: number }) =>
 export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
   const heldProjectIds = new Set<number>()
 
-  async function withGroupTypes(rows: readonly Selectable<ProjectRow>[]): Promise<readonly Project[]> {
+  async function withGroupTypes(rows: readonly Selectable<Tables['projects']>[]): Promise<readonly Project[]> {
     if (rows.length === 0) return []
     const groupTypes = await db
       .selectFrom('group_types')
@@ -34,7 +34,8 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
       ),
     )
   }
-  const one = async (row: Selectable<ProjectRow> | undefined) => (row ? (await withGroupTypes([row]))[0] : undefined)
+  const one = async (row: Selectable<Tables['projects']> | undefined) =>
+    row ? (await withGroupTypes([row]))[0] : undefined
 
   return {
     async create(project) {
@@ -129,7 +130,7 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
   }
 }
 
-const toProject = (row: Selectable<ProjectRow>, groupTypes: Record<string, string>): Project => ({
+const toProject = (row: Selectable<Tables['projects']>, groupTypes: Record<string, string>): Project => ({
   id: row.id,
   uuid: row.uuid,
   organizationId: row.organization_id,
@@ -159,7 +160,7 @@ const fromProject = (project: Omit<Project, 'id' | 'groupTypes'>) => ({
   updated_at: project.updatedAt,
 })
 
-const toSecretKey = (row: SecretKeyRow): SecretKey => ({
+const toSecretKey = (row: Tables['secret_keys']): SecretKey => ({
   id: row.id,
   projectId: row.project_id,
   label: row.label,
@@ -168,7 +169,7 @@ const toSecretKey = (row: SecretKeyRow): SecretKey => ({
   createdAt: row.created_at,
 })
 
-const fromSecretKey = (key: SecretKey): SecretKeyRow => ({
+const fromSecretKey = (key: SecretKey): Tables['secret_keys'] => ({
   id: key.id,
   project_id: key.projectId,
   label: key.label,

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { MetricStore, WatchedPeriod } from './metric-store.ts'
 
 export function sqlMetricStore(db: Kysely<Tables>): MetricStore {

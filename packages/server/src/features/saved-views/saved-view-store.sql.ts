@@ -1,8 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
-import type { SavedViewRow } from '../../storage/rows/flag-detail-tables.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { favoritesPerUserMax, type SavedView, type SavedViewStore, viewsPerUserMax } from './saved-view-store.ts'
 
 export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
@@ -94,7 +93,7 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
   }
 }
 
-const toView = (row: Selectable<SavedViewRow>): SavedView => ({
+const toView = (row: Selectable<Tables['saved_views']>): SavedView => ({
   id: row.id,
   userId: row.user_id,
   name: row.name,

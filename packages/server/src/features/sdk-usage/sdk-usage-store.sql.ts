@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { SdkUsageStore } from './sdk-usage-store.ts'
 
 export function sqlSdkUsageStore(db: Kysely<Tables>): SdkUsageStore {

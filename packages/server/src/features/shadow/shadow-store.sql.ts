@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import type { ShadowStore } from './shadow-store.ts'
 
 /** Rows per statement: both databases limit the number of parameters. */

@@ -1,9 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
-import type { WebhookDeliveryRow, WebhookRow } from '../../storage/rows/webhook-tables.ts'
 import { updateSent } from '../../storage/save-row.ts'
-import type { Tables } from '../../storage/tables.ts'
+import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Delivery, DeliveryStatus, EventKind, Webhook, WebhookFormat } from './webhook.ts'
 import type { WebhookPatch, WebhookStore } from './webhook-store.ts'
@@ -159,7 +158,7 @@ const attemptColumns = (delivery: Omit<Delivery, 'id'>) => ({
   attempted_at: delivery.attemptedAt,
 })
 
-const toWebhook = (row: Selectable<WebhookRow> & EmbeddedUser<'creator'>): Webhook => ({
+const toWebhook = (row: Selectable<Tables['webhooks']> & EmbeddedUser<'creator'>): Webhook => ({
   id: row.id,
   organizationId: row.organization_id,
   projectId: row.project_id,
@@ -181,7 +180,7 @@ const toWebhook = (row: Selectable<WebhookRow> & EmbeddedUser<'creator'>): Webho
   updatedAt: row.updated_at,
 })
 
-const toDelivery = (row: Selectable<WebhookDeliveryRow>): Delivery => ({
+const toDelivery = (row: Selectable<Tables['webhook_deliveries']>): Delivery => ({
   id: row.id,
   webhookId: row.webhook_id,
   eventId: row.event_id,

@@ -1,7 +1,7 @@
-import { type Kysely, type QueryCreator, sql } from 'kysely'
+import { type Kysely, type QueryCreator, type Selectable, sql } from 'kysely'
 import { insertRows } from '../bulk-rows.ts'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../prepared-query.ts'
-import type { ChangeRow, Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import type { Change, ChangeLog, ChangeTopic, NewChange } from './changes.ts'
 
 // Advancing the head locks its row until commit, so sequences are assigned in commit order: a reader that has seen n never misses a
@@ -104,7 +104,7 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
   }
 }
 
-const fromChange = (change: Omit<Change, 'sequence'>): Omit<ChangeRow, 'sequence'> => ({
+const fromChange = (change: Omit<Change, 'sequence'>): Omit<Selectable<Tables['changes']>, 'sequence'> => ({
   topic: change.topic,
   organization_id: change.organizationId,
   project_id: change.projectId,
@@ -112,7 +112,7 @@ const fromChange = (change: Omit<Change, 'sequence'>): Omit<ChangeRow, 'sequence
   at: change.at,
 })
 
-const toChange = (row: ChangeRow): Change => ({
+const toChange = (row: Tables['changes']): Change => ({
   sequence: row.sequence,
   topic: row.topic as ChangeTopic,
   organizationId: row.organization_id,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { dottedI, foldFunction, letterVariants, variantLetters } from '../fold-case.ts'
 import { isSqlite } from '../prepared-query.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import type { Migration } from './migration.ts'
 
 /** Search folds case for all of Unicode. SQLite has the function from the connection; PostgreSQL has it from here. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables, UserRow } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import { ImportError } from './read-export.ts'
 import type { Row } from './rows.ts'
 import type { Survey } from './survey-export.ts'
@@ -44,7 +44,7 @@ export async function findPeople(
   const ids = new Map<unknown, number>()
   const unknown: string[] = []
   const outside: string[] = []
-  for (const user of users as readonly (Row & Omit<UserRow, 'id'>)[]) {
+  for (const user of users as readonly (Row & Omit<Tables['users'], 'id'>)[]) {
     const account = await tx
       .selectFrom('users')
       .leftJoin('memberships', join =>
@@ -68,7 +68,7 @@ export async function findPeople(
 
 async function createIdleAccount(
   tx: Kysely<Tables>,
-  user: Row & Omit<UserRow, 'id'>,
+  user: Row & Omit<Tables['users'], 'id'>,
   newUuid: () => string,
 ): Promise<number> {
   const taken = await tx

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import { type BroughtProject, bringProject, type Newcomer } from './bring-project.ts'
 import { ImportError, type OpenExport, readHeader, readRows } from './read-export.ts'
 import { continueNumbering, countRows, createBatch } from './rows.ts'

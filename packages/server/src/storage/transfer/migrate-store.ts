@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { migrate } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import { ImportError } from './read-export.ts'
 import { continueNumbering, countRows, fingerprint, insertRows, keyOf, pagesOf } from './rows.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'

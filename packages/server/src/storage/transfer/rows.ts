@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { DialectName } from '../migrations/migration.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 import type { TableShape } from './table-shapes.ts'
 
 export type Row = Readonly<Record<string, unknown>>

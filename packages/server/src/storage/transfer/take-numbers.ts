@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { DialectName } from '../migrations/migration.ts'
-import type { Tables } from '../tables.ts'
+import type { Tables } from '../tables.generated.ts'
 
 const numbersAtOnceMax = 10_000
 

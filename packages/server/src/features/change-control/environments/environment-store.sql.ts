@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { alreadyTaken } from '../../../storage/driver-error.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { EnvironmentSet } from './environment.ts'
 import type { EnvironmentStore } from './environment-store.ts'

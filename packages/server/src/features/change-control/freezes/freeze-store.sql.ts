@@ -1,7 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
-import type { FreezeRow } from '../../../storage/rows/change-control-tables.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { Freeze } from './freeze.ts'
 import type { FreezeStore } from './freeze-store.ts'
@@ -36,7 +35,7 @@ export const sqlFreezeStore = (db: Kysely<Tables>): FreezeStore => ({
   },
 })
 
-const toFreeze = (row: Selectable<FreezeRow> & EmbeddedUser<'creator'>): Freeze => ({
+const toFreeze = (row: Selectable<Tables['freezes']> & EmbeddedUser<'creator'>): Freeze => ({
   id: row.id,
   organizationId: row.organization_id,
   environmentSetId: row.environment_set_id,
@@ -52,7 +51,7 @@ const toFreeze = (row: Selectable<FreezeRow> & EmbeddedUser<'creator'>): Freeze 
   createdAt: row.created_at,
 })
 
-const fromFreeze = ({ when, ...freeze }: Omit<Freeze, 'id'>): Omit<FreezeRow, 'id'> => ({
+const fromFreeze = ({ when, ...freeze }: Omit<Freeze, 'id'>): Omit<Selectable<Tables['freezes']>, 'id'> => ({
   organization_id: freeze.organizationId,
   environment_set_id: freeze.environmentSetId,
   project_id: freeze.projectId,

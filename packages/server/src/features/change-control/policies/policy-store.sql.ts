@@ -1,9 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
 import { readPage } from '../../../storage/read-page.ts'
-import type { ApprovalPolicyRow } from '../../../storage/rows/approval-tables.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { adminLevel } from '../../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { ActionKey, ApprovalPolicy, Approvers } from './policy.ts'
@@ -153,7 +152,7 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
   }
 }
 
-type PolicyJoin = Selectable<ApprovalPolicyRow> & EmbeddedUser<'creator'>
+type PolicyJoin = Selectable<Tables['approval_policies']> & EmbeddedUser<'creator'>
 
 const toPolicy = (row: PolicyJoin, approvers: Approvers): ApprovalPolicy => ({
   id: row.id,
@@ -174,7 +173,7 @@ const toPolicy = (row: PolicyJoin, approvers: Approvers): ApprovalPolicy => ({
   version: row.version,
 })
 
-const fromPolicy = (policy: Omit<ApprovalPolicy, 'id'>): Omit<ApprovalPolicyRow, 'id'> => ({
+const fromPolicy = (policy: Omit<ApprovalPolicy, 'id'>): Omit<Selectable<Tables['approval_policies']>, 'id'> => ({
   project_id: policy.projectId,
   action_key: policy.actionKey,
   conditions: JSON.stringify(policy.conditions),

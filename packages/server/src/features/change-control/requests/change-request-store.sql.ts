@@ -1,8 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { countRows, readPage } from '../../../storage/read-page.ts'
-import type { ChangeRequestRow } from '../../../storage/rows/approval-tables.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import {
   type EmbeddedUser,
   embeddedUser,
@@ -135,7 +134,7 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
   }
 }
 
-type RequestJoin = Selectable<ChangeRequestRow> &
+type RequestJoin = Selectable<Tables['change_requests']> &
   EmbeddedUser<'requester'> &
   OptionalUser<'applier'> &
   OptionalUser<'reviewer'>
@@ -174,7 +173,7 @@ const toRequest = (row: RequestJoin): ChangeRequest => ({
   version: row.version,
 })
 
-const fromRequest = (request: Omit<ChangeRequest, 'id'>): Omit<ChangeRequestRow, 'id'> => ({
+const fromRequest = (request: Omit<ChangeRequest, 'id'>): Omit<Selectable<Tables['change_requests']>, 'id'> => ({
   project_id: request.projectId,
   kind: request.kind,
   flag_id: request.flagId,

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
-import type { ScheduledChangeRow, Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { RecurrenceInterval } from './schedule-recurrence.ts'
 import type { ScheduleStore } from './schedule-store.ts'
@@ -76,7 +76,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
   }
 }
 
-const toChange = (row: Selectable<ScheduledChangeRow> & EmbeddedUser<'creator'>): ScheduledChange => ({
+const toChange = (row: Selectable<Tables['scheduled_changes']> & EmbeddedUser<'creator'>): ScheduledChange => ({
   id: row.id,
   projectId: row.project_id,
   flagId: row.flag_id,
@@ -108,7 +108,7 @@ const toChange = (row: Selectable<ScheduledChangeRow> & EmbeddedUser<'creator'>)
   version: row.version,
 })
 
-const fromChange = (change: Omit<ScheduledChange, 'id'>): Omit<ScheduledChangeRow, 'id'> => ({
+const fromChange = (change: Omit<ScheduledChange, 'id'>): Omit<Selectable<Tables['scheduled_changes']>, 'id'> => ({
   project_id: change.projectId,
   flag_id: change.flagId,
   payload: JSON.stringify(change.payload),

@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { insertRows } from '../../../storage/bulk-rows.ts'
-import type { CohortJobRow, Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { CohortJob, CohortJobStore, NewCohortJob } from './cohort-job-store.ts'
 
 const newJobColumns = ({ task, total, revision, dueAt }: NewCohortJob) => ({
@@ -21,7 +21,7 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
       .innerJoin('cohorts', 'cohorts.id', 'cohort_jobs.cohort_id')
       .selectAll('cohort_jobs')
       .select('cohorts.project_id')
-  const change = (job: CohortJob, columns: Partial<CohortJobRow>) =>
+  const change = (job: CohortJob, columns: Partial<Tables['cohort_jobs']>) =>
     db
       .updateTable('cohort_jobs')
       .set(columns)
@@ -97,7 +97,7 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
   }
 }
 
-const toJob = (row: Selectable<CohortJobRow> & { project_id: number }): CohortJob => ({
+const toJob = (row: Selectable<Tables['cohort_jobs']> & { project_id: number }): CohortJob => ({
   cohortId: row.cohort_id,
   projectId: row.project_id,
   task: JSON.parse(row.task),

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
 import { unindexed } from '../../../storage/unindexed.ts'
 import type { CohortMemberStore } from './cohort-member-store.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { ReceivedBatchStore } from './received-batch-store.ts'
 
 export function sqlReceivedBatchStore(db: Kysely<Tables>): ReceivedBatchStore {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EventCount, type EventCountQuery, type EventCountStore, minuteOf } from './event-counts.ts'
 
 const rowsPerInsertMax = 1000

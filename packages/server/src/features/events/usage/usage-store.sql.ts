@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { UsageRange, UsageStore } from './usage-store.ts'
 import { estimate, thresholdAt } from './user-sample.ts'
 import { addUsage } from './write-usage.sql.ts'

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { UsageIncrement } from './usage-store.ts'
 import { sampledUsersMax, thresholdAt } from './user-sample.ts'
 

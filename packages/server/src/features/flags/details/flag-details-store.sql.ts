@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { readPage } from '../../../storage/read-page.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import {
   type EmbeddedUser,
   embeddedUser,

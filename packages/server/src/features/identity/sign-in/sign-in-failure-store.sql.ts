@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { SignInFailureStore, SignInFailures } from './sign-in-failure-store.ts'
 
 export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {

@@ -1,6 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { SignInRow } from '../../../storage/rows/identity-tables.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { type SignIn, type SignInStore, signInsPerUserMax } from './sign-in-store.ts'
 
 export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
@@ -71,7 +70,7 @@ export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
   }
 }
 
-const toSignIn = (row: Selectable<SignInRow>): SignIn => ({
+const toSignIn = (row: Selectable<Tables['sign_ins']>): SignIn => ({
   id: row.id,
   userId: row.user_id,
   refreshHash: row.refresh_hash,

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import type { PersonRetentionStore } from './person-retention-store.ts'
 
 const parametersMax = 5000

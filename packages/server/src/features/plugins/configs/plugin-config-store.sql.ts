@@ -1,9 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../../storage/driver-error.ts'
 import { readPage } from '../../../storage/read-page.ts'
-import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/rows/plugin-tables.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { StaleWrite } from '../../../stores.ts'
 import { sqlPluginStore } from '../plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from '../releases/plugin-release-store.sql.ts'
@@ -130,7 +129,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
   }
 }
 
-const toInfo = (row: Omit<Selectable<PluginAttachmentRow>, 'contents_base64'>): AttachmentInfo => ({
+const toInfo = (row: Omit<Selectable<Tables['plugin_attachments']>, 'contents_base64'>): AttachmentInfo => ({
   id: row.id,
   key: row.key,
   fileName: row.file_name,
@@ -138,7 +137,7 @@ const toInfo = (row: Omit<Selectable<PluginAttachmentRow>, 'contents_base64'>): 
   sizeBytes: row.size_bytes,
 })
 
-const toConfig = (row: Selectable<PluginConfigRow>): PluginConfig => ({
+const toConfig = (row: Selectable<Tables['plugin_configs']>): PluginConfig => ({
   id: row.id,
   projectId: row.project_id,
   pluginId: row.plugin_id,
@@ -156,7 +155,7 @@ const toConfig = (row: Selectable<PluginConfigRow>): PluginConfig => ({
   updatedAt: row.updated_at,
 })
 
-const fromConfig = (config: Omit<PluginConfig, 'id'>): Omit<PluginConfigRow, 'id'> => ({
+const fromConfig = (config: Omit<PluginConfig, 'id'>): Omit<Selectable<Tables['plugin_configs']>, 'id'> => ({
   project_id: config.projectId,
   plugin_id: config.pluginId,
   enabled: Number(config.enabled),

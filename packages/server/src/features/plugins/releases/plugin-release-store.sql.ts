@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { type ReleaseContent, releaseDigest } from './plugin-release.ts'
 import type { PluginReleaseStore } from './plugin-release-store.ts'
 

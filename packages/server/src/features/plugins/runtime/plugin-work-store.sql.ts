@@ -1,8 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { readPage } from '../../../storage/read-page.ts'
-import type { PluginJobRow, PluginLogRow } from '../../../storage/rows/plugin-tables.ts'
-import type { Tables } from '../../../storage/tables.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
 import { StaleWrite } from '../../../stores.ts'
 import {
@@ -305,7 +304,7 @@ const matchingLogs = (configId: number, filter: LogFilter) => () => {
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
-const toLog = (row: Selectable<PluginLogRow>): PluginLog => ({
+const toLog = (row: Selectable<Tables['plugin_logs']>): PluginLog => ({
   id: row.id,
   configId: row.config_id,
   loggedAt: row.logged_at,
@@ -315,7 +314,7 @@ const toLog = (row: Selectable<PluginLogRow>): PluginLog => ({
   instanceId: row.instance_id,
 })
 
-const toJob = (row: Selectable<PluginJobRow>): PlannedJob => ({
+const toJob = (row: Selectable<Tables['plugin_jobs']>): PlannedJob => ({
   id: row.id,
   configId: row.config_id,
   kind: row.kind as PluginJobKind,
