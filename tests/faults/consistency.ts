@@ -4,7 +4,7 @@ import { contentOf } from '../../packages/server/src/features/flags/flag.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createSqlDatabase } from '../../packages/server/src/storage/sql-database.ts'
 import type { Tables } from '../../packages/server/src/storage/tables.generated.ts'
-import { sqlStores } from '../../packages/server/src/stores.sql.ts'
+import { sqlStores } from '../../packages/server/src/stores.ts'
 import type { Write, WriteKind } from './mixed-writes.ts'
 
 /** Compares acknowledged writes with the database, and checks the invariants of the database. Returns every violation as a sentence. */

@@ -59,8 +59,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { clearStoreMemory, createStoreMemory, sqlStores } from './stores.sql.ts'
-import type { Database } from './stores.ts'
+import { clearStoreMemory, createStoreMemory, type Database, sqlStores } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
 
 export interface Halyard {

@@ -1,105 +1,179 @@
-import type { ResourceAccessStore } from './features/access/resource-access-store.ts'
-import type { RoleAccessStore } from './features/access/role-access-store.ts'
-import type { RoleStore } from './features/access/role-store.ts'
-import type { ActivityStore } from './features/activity/activity-store.ts'
-import type { EnvironmentStore } from './features/change-control/environments/environment-store.ts'
-import type { FreezeStore } from './features/change-control/freezes/freeze-store.ts'
-import type { PolicyStore } from './features/change-control/policies/policy-store.ts'
-import type { ChangeRequestStore } from './features/change-control/requests/change-request-store.ts'
-import type { ScheduleStore } from './features/change-control/schedules/schedule-store.ts'
-import type { CodeReferenceStore } from './features/code-references/code-reference-store.ts'
-import type { CohortStore } from './features/cohorts/cohort-store.ts'
-import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
-import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
-import type { DashboardStore } from './features/dashboards/dashboard-store.ts'
-import type { DefinitionStore } from './features/definitions/definition-store.ts'
-import type { EmailStore } from './features/emails/email-store.ts'
-import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
-import type { EventCountStore } from './features/events/usage/event-counts.ts'
-import type { UsageStore } from './features/events/usage/usage-store.ts'
-import type { FlagDetailsStore } from './features/flags/details/flag-details-store.ts'
-import type { FlagStore } from './features/flags/flag-store.ts'
-import type { PayloadSchemaStore } from './features/flags/schemas/payload-schema-store.ts'
-import type { IdentityStore } from './features/identity/identity-store.ts'
-import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
-import type { SignInStore } from './features/identity/sign-in/sign-in-store.ts'
-import type { CertificateStore } from './features/imports/certificate-store.ts'
-import type { ImportStore } from './features/imports/import-store.ts'
-import type { OrganizationStore } from './features/organizations/organization-store.ts'
-import type { GroupStore } from './features/persons/group-store.ts'
-import type { PersonStore } from './features/persons/person-store.ts'
-import type { PersonRetentionStore } from './features/persons/retention/person-retention-store.ts'
-import type { PluginConfigStore } from './features/plugins/configs/plugin-config-store.ts'
-import type { PluginStore } from './features/plugins/plugin-store.ts'
-import type { PluginReleaseStore } from './features/plugins/releases/plugin-release-store.ts'
-import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
-import type { ProjectStore } from './features/projects/project-store.ts'
-import type { MetricStore } from './features/rollback/metric-store.ts'
-import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
-import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
-import type { ShadowStore } from './features/shadow/shadow-store.ts'
-import type { WebhookStore } from './features/webhooks/webhook-store.ts'
-import type { InstanceStore } from './instance-store.ts'
-import type { LeaseStore } from './jobs/lease-store.ts'
-import type { ChangeLog } from './storage/changes/changes.ts'
+import type { Kysely } from 'kysely'
+import { everyPerson, groupEntity } from './evaluation/subjects/cached-subjects.ts'
+import { sqlResourceAccessStore } from './features/access/resource-access-store.sql.ts'
+import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
+import { sqlRoleStore } from './features/access/role-store.sql.ts'
+import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
+import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
+import { sqlEnvironmentStore } from './features/change-control/environments/environment-store.sql.ts'
+import { sqlFreezeStore } from './features/change-control/freezes/freeze-store.sql.ts'
+import { sqlPolicyStore } from './features/change-control/policies/policy-store.sql.ts'
+import { sqlChangeRequestStore } from './features/change-control/requests/change-request-store.sql.ts'
+import { sqlScheduleStore } from './features/change-control/schedules/schedule-store.sql.ts'
+import { sqlCodeReferenceStore } from './features/code-references/code-reference-store.sql.ts'
+import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
+import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
+import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
+import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlDefinitionStore } from './features/definitions/definition-store.sql.ts'
+import { sqlEmailStore } from './features/emails/email-store.sql.ts'
+import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
+import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
+import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
+import { sqlFlagDetailsStore } from './features/flags/details/flag-details-store.sql.ts'
+import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
+import type { FlagLimits } from './features/flags/flag-store.ts'
+import { sqlPayloadSchemaStore } from './features/flags/schemas/payload-schema-store.sql.ts'
+import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
+import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
+import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
+import { sqlCertificateStore } from './features/imports/certificate-store.sql.ts'
+import { sqlImportStore } from './features/imports/import-store.sql.ts'
+import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
+import type { GroupRef } from './features/persons/group.ts'
+import { sqlGroupStore } from './features/persons/group-store.sql.ts'
+import { sqlPersonStore } from './features/persons/person-store.sql.ts'
+import { sqlPersonRetentionStore } from './features/persons/retention/person-retention-store.sql.ts'
+import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
+import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
+import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
+import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
+import type { SecretBox } from './features/plugins/secrets/secret-box.ts'
+import { sqlProjectStore } from './features/projects/project-store.sql.ts'
+import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
+import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
+import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
+import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
+import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
+import { instantOf } from './instant.ts'
+import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
+import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
+import type { ChangeTopic } from './storage/changes/changes.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
+import type { ReadLimits, TransactionEnd, TransactionHints } from './storage/sql-database.ts'
+import type { Tables } from './storage/tables.generated.ts'
+
+/** What is cached from one transaction to the next. */
+export interface StoreMemory {
+  readonly activity: ActivityCounts
+}
+
+export const createStoreMemory = (): StoreMemory => ({
+  activity: createActivityCounts(),
+})
+
+/** To be called when the change feed resets: another database may have taken over. */
+export function clearStoreMemory({ activity }: StoreMemory): void {
+  activity.clear()
+}
+
+/** As in the settings. */
+type StoreLimits = FlagLimits & { readonly personDays?: number | undefined }
+
+/** What stores are created from. */
+interface StoreContext {
+  readonly db: Kysely<Tables>
+  readonly end: TransactionEnd
+  readonly memory: StoreMemory
+  readonly limits: StoreLimits | undefined
+  /** Seals queued emails; undefined when none are sent. */
+  readonly emailBox: SecretBox | undefined
+}
+
+/** Larger changes are announced as one of every person. */
+const announcedPersonsMax = 1000
+
+const announcePersons = (end: TransactionEnd) => (personIds: readonly number[]) => {
+  if (personIds.length > 0)
+    announce(end, 'person', personIds.length > announcedPersonsMax ? everyPerson : personIds.join())
+}
+
+const announceGroup =
+  (end: TransactionEnd) =>
+  (projectId: number, { typeIndex, key }: GroupRef) =>
+    announce(end, 'group', groupEntity(projectId, typeIndex, key))
+
+/** Without a project: the change streams of dashboards do not show them. */
+const announce = (end: TransactionEnd, topic: ChangeTopic, entityId: string): void =>
+  end.append?.({ topic, organizationId: null, projectId: null, entityId, at: instantOf(new Date()) })
+
+const factories = {
+  roles: ({ db }) => sqlRoleStore(db),
+  roleAccess: ({ db }) => sqlRoleAccessStore(db),
+  resourceAccess: ({ db }) => sqlResourceAccessStore(db),
+  activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
+  changeRequests: ({ db }) => sqlChangeRequestStore(db),
+  changes: ({ db, end }) => sqlChangeLog(db, end.append),
+  codeReferences: ({ db }) => sqlCodeReferenceStore(db),
+  cohortJobs: ({ db }) => sqlCohortJobStore(db),
+  cohortMembers: ({ db, end }) => sqlCohortMemberStore(db, announcePersons(end)),
+  cohorts: ({ db }) => sqlCohortStore(db),
+  dashboards: ({ db }) => sqlDashboardStore(db),
+  emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
+  definitions: ({ db }) => sqlDefinitionStore(db),
+  environments: ({ db }) => sqlEnvironmentStore(db),
+  eventCounts: ({ db }) => sqlEventCounts(db),
+  flagDetails: ({ db }) => sqlFlagDetailsStore(db),
+  flags: ({ db, limits }) => sqlFlagStore(db, limits),
+  freezes: ({ db }) => sqlFreezeStore(db),
+  groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
+  identity: ({ db }) => sqlIdentityStore(db),
+  imports: ({ db }) => sqlImportStore(db),
+  shadow: ({ db }) => sqlShadowStore(db),
+  certificates: ({ db }) => sqlCertificateStore(db),
+  instance: ({ db }) => sqlInstanceStore(db),
+  leases: ({ db }) => sqlLeaseStore(db),
+  metrics: ({ db }) => sqlMetricStore(db),
+  organizations: ({ db }) => sqlOrganizationStore(db),
+  payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
+  persons: ({ db, end }) => sqlPersonStore(db, announcePersons(end)),
+  personRetention: ({ db, end, limits }) =>
+    sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
+  pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
+  plugins: ({ db }) => sqlPluginStore(db),
+  pluginWork: ({ db }) => sqlPluginWorkStore(db),
+  policies: ({ db }) => sqlPolicyStore(db),
+  projects: ({ db }) => sqlProjectStore(db),
+  receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
+  schedules: ({ db }) => sqlScheduleStore(db),
+  savedViews: ({ db }) => sqlSavedViewStore(db),
+  sdkUsage: ({ db }) => sqlSdkUsageStore(db),
+  signInFailures: ({ db }) => sqlSignInFailureStore(db),
+  signIns: ({ db }) => sqlSignInStore(db),
+  usage: ({ db }) => sqlUsageStore(db),
+  webhooks: ({ db }) => sqlWebhookStore(db),
+} satisfies Record<string, (context: StoreContext) => object>
 
 /** Everything that is stored, as seen from inside one transaction. */
-export interface Stores {
-  readonly roles: RoleStore
-  readonly roleAccess: RoleAccessStore
-  readonly resourceAccess: ResourceAccessStore
-  readonly activity: ActivityStore
-  readonly changeRequests: ChangeRequestStore
-  readonly changes: ChangeLog
-  readonly codeReferences: CodeReferenceStore
-  readonly cohortJobs: CohortJobStore
-  readonly cohortMembers: CohortMemberStore
-  readonly cohorts: CohortStore
-  readonly dashboards: DashboardStore
-  readonly emails: EmailStore
-  readonly definitions: DefinitionStore
-  readonly environments: EnvironmentStore
-  readonly eventCounts: EventCountStore
-  readonly flagDetails: FlagDetailsStore
-  readonly flags: FlagStore
-  readonly freezes: FreezeStore
-  readonly groups: GroupStore
-  readonly identity: IdentityStore
-  readonly imports: ImportStore
-  readonly shadow: ShadowStore
-  readonly certificates: CertificateStore
-  readonly instance: InstanceStore
-  readonly leases: LeaseStore
-  readonly metrics: MetricStore
-  readonly organizations: OrganizationStore
-  readonly payloadSchemas: PayloadSchemaStore
-  readonly persons: PersonStore
-  readonly personRetention: PersonRetentionStore
-  readonly pluginConfigs: PluginConfigStore
-  readonly pluginReleases: PluginReleaseStore
-  readonly plugins: PluginStore
-  readonly pluginWork: PluginWorkStore
-  readonly policies: PolicyStore
-  readonly projects: ProjectStore
-  readonly receivedBatches: ReceivedBatchStore
-  readonly savedViews: SavedViewStore
-  readonly sdkUsage: SdkUsageStore
-  readonly signInFailures: SignInFailureStore
-  readonly signIns: SignInStore
-  readonly schedules: ScheduleStore
-  readonly usage: UsageStore
-  readonly webhooks: WebhookStore
+export type Stores = { readonly [Name in keyof typeof factories]: ReturnType<(typeof factories)[Name]> }
+
+/** A transaction needs a few of the many stores: each is created on first access. */
+class LazyStores {
+  readonly context: StoreContext
+  readonly created: Partial<Record<string, unknown>> = {}
+
+  constructor(context: StoreContext) {
+    this.context = context
+  }
 }
 
-export interface ReadLimits {
-  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
-  readonly statementMillisecondsMax?: number
+for (const [name, create] of Object.entries(factories)) {
+  Object.defineProperty(LazyStores.prototype, name, {
+    get(this: LazyStores) {
+      this.created[name] ??= create(this.context)
+      return this.created[name]
+    },
+  })
 }
 
-export interface TransactionHints {
-  /** It writes thousands of rows: on SQLite it shares its commit with no other. */
-  readonly isLarge?: boolean
-}
+export const sqlStores = (
+  db: Kysely<Tables>,
+  end: TransactionEnd,
+  memory: StoreMemory = createStoreMemory(),
+  limits?: StoreLimits,
+  emailBox?: SecretBox,
+): Stores => new LazyStores({ db, end, memory, limits, emailBox }) as unknown as Stores
 
 export interface Database {
   /**
@@ -113,12 +187,4 @@ export interface Database {
   read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
   /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
   query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
-}
-
-/** Another transaction saved first; this one is run again on what is stored now. */
-export class StaleWrite extends Error {
-  constructor() {
-    super('The row was changed by another transaction.')
-    this.name = 'StaleWrite'
-  }
 }

@@ -7,8 +7,7 @@ import { migrate, NewerDatabaseError, schemaVersion } from '../storage/migration
 import { openStorage, type Storage } from '../storage/open-storage.ts'
 import { notifyChanges } from '../storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from '../storage/sql-database.ts'
-import { sqlStores } from '../stores.sql.ts'
-import type { Database } from '../stores.ts'
+import { type Database, sqlStores } from '../stores.ts'
 import { CommandError } from './usage.ts'
 
 type Work<T> = (database: Database, storage: Storage, config: Config) => Promise<T>

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import type { InstanceStore } from '../instance-store.ts'
 import type { Tables } from './tables.generated.ts'
 
-export const sqlInstanceStore = (db: Kysely<Tables>): InstanceStore => ({
-  async findOrCreate(name, value) {
+export const sqlInstanceStore = (db: Kysely<Tables>) => ({
+  /** The value of that name; when there is none, this one is stored, for every node. */
+  async findOrCreate(name: string, value: string): Promise<string> {
     await db
       .insertInto('instance')
       .values({ name, value })
@@ -12,11 +12,17 @@ export const sqlInstanceStore = (db: Kysely<Tables>): InstanceStore => ({
     const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirstOrThrow()
     return row.value
   },
-  async find(name) {
+  async find(name: string): Promise<string | undefined> {
     const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirst()
     return row?.value
   },
-  async remove(name) {
+  async remove(name: string): Promise<void> {
     await db.deleteFrom('instance').where('name', '=', name).execute()
   },
 })
+
+/** Single values that belong to the installation as a whole. */
+export type InstanceStore = ReturnType<typeof sqlInstanceStore>
+
+/** With PostgreSQL and no configured key: what the secrets of the installation are encrypted with. */
+export const secretKeyName = 'secret_key'

@@ -1,7 +1,6 @@
 import { CompiledQuery, Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sqlStores } from '../stores.sql.ts'
-import type { Stores } from '../stores.ts'
+import { type Stores, sqlStores } from '../stores.ts'
 import { migrate } from './migrations/migrate.ts'
 import { readOnlyEnd } from './sql-database.ts'
 import { openSqlite } from './sqlite/sqlite-connection.ts'

@@ -1,5 +1,4 @@
 import type { Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely'
-import { StaleWrite } from '../stores.ts'
 import type { Tables } from './tables.generated.ts'
 
 /**
@@ -27,6 +26,14 @@ type SentTable =
   | 'roles'
   | 'users'
   | 'webhooks'
+
+/** Another transaction saved first; this one is run again on what is stored now. */
+export class StaleWrite extends Error {
+  constructor() {
+    super('The row was changed by another transaction.')
+    this.name = 'StaleWrite'
+  }
+}
 
 /** Saves a row whose new version is one above the stored one. Raises `StaleWrite` when another transaction saved first. */
 export async function saveVersioned<T extends VersionedTable>(

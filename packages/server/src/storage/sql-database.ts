@@ -3,12 +3,12 @@ import { CompiledQuery, type Kysely } from 'kysely'
 import { retryDelay } from '../concurrency/retry-delay.ts'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
-import { type ReadLimits, StaleWrite, type TransactionHints } from '../stores.ts'
 import { appendChanges } from './changes/change-log.sql.ts'
 import type { NewChange } from './changes/changes.ts'
 import { databaseProblem, isNameLost, isRaceLost, outageKind, uniqueViolation } from './driver-error.ts'
 import type { DialectName } from './migrations/migration.ts'
 import type { PreparedCompiledQuery } from './prepared-query.ts'
+import { StaleWrite } from './save-row.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.generated.ts'
 
@@ -24,6 +24,16 @@ const tooContended = (cause: unknown): Problem =>
     cause,
     retryAfterSeconds: 1,
   })
+
+export interface ReadLimits {
+  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
+  readonly statementMillisecondsMax?: number
+}
+
+export interface TransactionHints {
+  /** It writes thousands of rows: on SQLite it shares its commit with no other. */
+  readonly isLarge?: boolean
+}
 
 /** What the stores of a transaction leave for its end. */
 export interface TransactionEnd {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, describe, expect, it } from 'vitest'
 import { instantOf } from '../instant.ts'
-import { sqlStores } from '../stores.sql.ts'
+import { sqlStores } from '../stores.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../testing/databases.ts'
 import { createChangeFeed } from './changes/change-feed.ts'
 import { sqlChangeLog } from './changes/change-log.sql.ts'

@@ -1,7 +1,7 @@
+import type { Account } from '../../features/identity/account.ts'
 import { announceIdentity } from '../../features/identity/announce-identity.ts'
 import { checkScopes } from '../../features/identity/api-key.ts'
 import { storeNewKey } from '../../features/identity/create-key.ts'
-import type { Account } from '../../features/identity/identity-store.ts'
 import { instantOf, plusMilliseconds } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import { printJson, printRows } from '../output.ts'

@@ -1,13 +1,15 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, ResourceAccess } from './access.ts'
-import type { ResourceAccessStore } from './resource-access-store.ts'
 
-export function sqlResourceAccessStore(db: Kysely<Tables>): ResourceAccessStore {
+/** What every member of an organization can do with a kind of resource. */
+export function sqlResourceAccessStore(db: Kysely<Tables>) {
   const settings = () =>
     db
       .selectFrom('resource_access')
@@ -16,21 +18,22 @@ export function sqlResourceAccessStore(db: Kysely<Tables>): ResourceAccessStore 
       .select(embeddedUser('creator'))
 
   return {
-    async find(organizationId, id) {
+    async find(organizationId: string, id: number): Promise<ResourceAccess | undefined> {
       const row = await settings()
         .where('resource_access.organization_id', '=', organizationId)
         .where('resource_access.id', '=', id)
         .executeTakeFirst()
       return row && toResourceAccess(row)
     },
-    async findFor(organizationId, resource) {
+    async findFor(organizationId: string, resource: string): Promise<ResourceAccess | undefined> {
       const row = await settings()
         .where('resource_access.organization_id', '=', organizationId)
         .where('resource_access.resource', '=', resource)
         .executeTakeFirst()
       return row && toResourceAccess(row)
     },
-    async create(access) {
+    /** Raises `invalid` (`unique`, `resource`) when the resource is set already. */
+    async create(access: Omit<ResourceAccess, 'id'>): Promise<ResourceAccess> {
       try {
         const { id } = await db
           .insertInto('resource_access')
@@ -49,12 +52,13 @@ export function sqlResourceAccessStore(db: Kysely<Tables>): ResourceAccessStore 
         throw alreadyTaken(error, 'resource', 'Access to this resource is set already; change that setting instead.')
       }
     },
-    update: (id, accessLevel, at) =>
+    /** An undefined level stays as it is. */
+    update: (id: number, accessLevel: AccessLevel | undefined, at: Instant): Promise<void> =>
       updateSent(db, 'resource_access', id, { access_level: accessLevel, updated_at: at }),
-    async remove(id) {
+    async remove(id: number): Promise<void> {
       await db.deleteFrom('resource_access').where('id', '=', id).execute()
     },
-    list(organizationId, window) {
+    list(organizationId: string, window: Window): Promise<PageOf<ResourceAccess>> {
       const query = settings()
         .where('resource_access.organization_id', '=', organizationId)
         .orderBy('resource_access.id')

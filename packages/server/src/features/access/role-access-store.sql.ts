@@ -1,11 +1,12 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type AccessLevel, type FlagGrants, flagResource, type RoleAccess, viewAccess } from './access.ts'
-import type { RoleAccessStore } from './role-access-store.ts'
 
-export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
+/** Which roles can edit which flags. */
+export function sqlRoleAccessStore(db: Kysely<Tables>) {
   /** Without flags, the grants of all. */
   async function readGrants(organizationId: string, userIds: readonly number[], flagIds?: readonly number[]) {
     const setting = await db
@@ -50,13 +51,16 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
   }
 
   return {
-    async grantsOf(organizationId, userId) {
+    /** What the user can do with flags, except their level in the organization. */
+    async grantsOf(organizationId: string, userId: number): Promise<Omit<FlagGrants, 'level'>> {
       const [grants] = await readGrants(organizationId, [userId])
       return grants!
     },
+    /** The same for several users, in the order of the ids, with the grants of these flags only. */
     grantsOfAll: readGrants,
 
-    async create(access) {
+    /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */
+    async create(access: Omit<RoleAccess, 'id'>): Promise<RoleAccess> {
       try {
         const { id } = await db
           .insertInto('flag_role_access')
@@ -73,7 +77,7 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
         throw alreadyTaken(error, 'role_id', '`role_id` already has access to the flag.')
       }
     },
-    async find(flagId, id) {
+    async find(flagId: number, id: number): Promise<RoleAccess | undefined> {
       const row = await db
         .selectFrom('flag_role_access')
         .selectAll()
@@ -82,7 +86,7 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
         .executeTakeFirst()
       return row && toRoleAccess(row)
     },
-    async findByRole(flagId, roleId) {
+    async findByRole(flagId: number, roleId: string): Promise<RoleAccess | undefined> {
       const row = await db
         .selectFrom('flag_role_access')
         .selectAll()
@@ -91,10 +95,10 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
         .executeTakeFirst()
       return row && toRoleAccess(row)
     },
-    async remove(id) {
+    async remove(id: number): Promise<void> {
       await db.deleteFrom('flag_role_access').where('id', '=', id).execute()
     },
-    list(flagId, window) {
+    list(flagId: number, window: Window): Promise<PageOf<RoleAccess>> {
       const query = db.selectFrom('flag_role_access').selectAll().where('flag_id', '=', flagId).orderBy('id')
       return readPage(query, window, toRoleAccess)
     },

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { isSqlite } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
@@ -6,9 +7,8 @@ import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, Role, RoleMembership } from './access.ts'
-import type { RoleStore } from './role-store.ts'
 
-export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
+export function sqlRoleStore(db: Kysely<Tables>) {
   const roles = () =>
     db
       .selectFrom('roles')
@@ -62,7 +62,8 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
       .where('member.is_active', '=', 1)
 
   return {
-    async create(role) {
+    /** Raises `invalid` (`unique`, `name`) when another role of the organization has the name, in any case. */
+    async create(role: Omit<Role, 'memberEmails' | 'flagKeys'>): Promise<void> {
       try {
         await db
           .insertInto('roles')
@@ -80,32 +81,38 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
         throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
-    async update(roleId, { name, accessLevel }) {
+    /** Writes what is sent; a field that is undefined keeps its stored value. Raises `invalid` (`unique`, `name`) as above. */
+    async update(
+      roleId: string,
+      { name, accessLevel }: { readonly name?: string | undefined; readonly accessLevel?: AccessLevel | undefined },
+    ): Promise<void> {
       try {
         await updateSent(db, 'roles', roleId, { name, name_folded: name?.toLowerCase(), access_level: accessLevel })
       } catch (error) {
         throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
-    async hold(roleId) {
+    /** Until the transaction ends, no other one refers to the role or stops doing so. */
+    async hold(roleId: string): Promise<void> {
       // SQLite has one writer.
       if (isSqlite(db)) return
       await db.selectFrom('roles').select('id').where('id', '=', roleId).forUpdate().execute()
     },
-    async remove(roleId) {
+    async remove(roleId: string): Promise<void> {
       await db.deleteFrom('roles').where('id', '=', roleId).execute()
     },
-    async find(organizationId, roleId) {
+    async find(organizationId: string, roleId: string): Promise<Role | undefined> {
       const rows = await roles()
         .where('roles.organization_id', '=', organizationId)
         .where('roles.id', '=', roleId)
         .execute()
       return (await complete(rows))[0]
     },
-    async findAll(roleIds) {
+    async findAll(roleIds: readonly string[]): Promise<readonly Role[]> {
       return roleIds.length === 0 ? [] : complete(await roles().where('roles.id', 'in', roleIds).execute())
     },
-    async list(organizationId, window) {
+    /** By name. */
+    async list(organizationId: string, window: Window): Promise<PageOf<Role>> {
       const query = roles()
         .where('roles.organization_id', '=', organizationId)
         .orderBy('roles.name_folded')
@@ -114,7 +121,8 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
       return { count, items: await complete(items) }
     },
 
-    async addMember(membership) {
+    /** Raises `invalid` (`unique`, `user_uuid`) when the user is in the role already. */
+    async addMember(membership: Omit<RoleMembership, 'user'> & { readonly userId: number }): Promise<void> {
       try {
         await db
           .insertInto('role_memberships')
@@ -130,7 +138,8 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
         throw alreadyTaken(error, 'user_uuid', '`user_uuid` is already in the role.')
       }
     },
-    async removeMember(roleId, membershipId) {
+    /** False when there was none. */
+    async removeMember(roleId: string, membershipId: string): Promise<boolean> {
       const result = await db
         .deleteFrom('role_memberships')
         .where('role_id', '=', roleId)
@@ -138,18 +147,19 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async removeFromAll(organizationId, userId) {
+    /** Removes the user from every role of the organization. */
+    async removeFromAll(organizationId: string, userId: number): Promise<void> {
       await db
         .deleteFrom('role_memberships')
         .where('user_id', '=', userId)
         .where('role_id', 'in', db.selectFrom('roles').select('id').where('organization_id', '=', organizationId))
         .execute()
     },
-    async findMember(roleId, membershipId) {
+    async findMember(roleId: string, membershipId: string): Promise<RoleMembership | undefined> {
       const row = await roleMembers(roleId).where('role_memberships.id', '=', membershipId).executeTakeFirst()
       return row && toRoleMembership(row)
     },
-    listMembers(roleId, window) {
+    listMembers(roleId: string, window: Window): Promise<PageOf<RoleMembership>> {
       const query = roleMembers(roleId).orderBy('role_memberships.joined_at').orderBy('role_memberships.id')
       return readPage(query, window, toRoleMembership)
     },

@@ -1,5 +1,6 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import { dateOf, instantOf } from '../../instant.ts'
+import { dateOf, type Instant, instantOf } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
@@ -7,9 +8,8 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { enqueueEvent, enqueueEvents } from '../webhooks/enqueue-event.sql.ts'
-import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
+import type { ActivityEntry, ActivityFilter, ActivityScope, NewActivity } from './activity.ts'
 import { type ActivityCounts, noneSettled, type SettledCount } from './activity-counts.ts'
-import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
 /** Number of entries counted by each query before the count is cached. */
 const newerMax = 500
@@ -18,7 +18,8 @@ const settledSeconds = 300
 
 const insertEntry = pipelinedWrite((db, row: Insertable<Tables['activity']>) => db.insertInto('activity').values(row))
 
-export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
+/** Append-only, apart from `removeBefore`. */
+export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts) {
   function matching(filter: ActivityFilter) {
     const isAboutItems = filter.itemId !== undefined || filter.items !== undefined
     // For single items, the index on the item is more selective than the ones on tenant and scope.
@@ -76,15 +77,16 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
   }
 
   return {
-    async append(entry) {
+    async append(entry: NewActivity): Promise<void> {
       await insertEntry(db, fromEntry(entry))
       await enqueueEvent(db, entry)
     },
-    async appendAll(entries) {
+    async appendAll(entries: readonly NewActivity[]): Promise<void> {
       await insertRows(db, 'activity', entries.map(fromEntry))
       await enqueueEvents(db, entries)
     },
-    async removeBefore(before, limit) {
+    /** Removes the oldest entries, at most so many, and returns how many. */
+    async removeBefore(before: Instant, limit: number): Promise<number> {
       const rows = await db.selectFrom('activity').select(['id', 'created_at']).orderBy('id').limit(limit).execute()
       const last = rows.findLast(row => row.created_at < before)
       if (!last) return 0
@@ -95,7 +97,8 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
         .executeTakeFirst()
       return Number(removed.numDeletedRows)
     },
-    list(filter, window) {
+    /** Newest first. */
+    list(filter: ActivityFilter, window: Window): Promise<PageOf<ActivityEntry>> {
       const query = matching(filter)
         .leftJoin('users as author', 'author.id', 'activity.user_id')
         .selectAll('activity')

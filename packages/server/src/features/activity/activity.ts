@@ -58,3 +58,17 @@ export function diffFields(
     .filter(field => !isDeepStrictEqual(before[field], after[field]))
     .map(field => ({ action: 'changed', field, before: before[field], after: after[field] }))
 }
+
+export interface ActivityFilter {
+  readonly organizationId: string
+  readonly projectId?: number
+  readonly scopes: readonly ActivityScope[]
+  readonly itemId?: string
+  /** Only entries about one of these items. */
+  readonly items?: readonly { readonly scope: ActivityScope; readonly itemId: string }[]
+  readonly userId?: number
+  readonly activity?: string
+  readonly entryId?: number
+  readonly from?: Instant
+  readonly to?: Instant
+}

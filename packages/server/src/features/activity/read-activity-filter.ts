@@ -1,6 +1,6 @@
 import { parseInstant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import type { ActivityFilter } from './activity-store.ts'
+import type { ActivityFilter } from './activity.ts'
 
 type Query = Partial<Record<'user' | 'activity' | 'entry_id' | 'date_from' | 'date_to', string>>
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
-import type { Database, Stores, TransactionHints } from '../../stores.ts'
+import type { TransactionHints } from '../../storage/sql-database.ts'
+import type { Database, Stores } from '../../stores.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
 import { namedKeys } from '../flags/flag.ts'
 import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'

@@ -12,7 +12,7 @@ import type { Database } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { storable } from '../persons/distinct-id.ts'
-import type { CodeReference, CodeRepository, CodeScan } from './code-reference-store.ts'
+import type { CodeReference, CodeRepository, CodeScan } from './code-reference.ts'
 
 interface Deps {
   readonly database: Database

@@ -1,14 +1,15 @@
 import { codeRepositoriesMax } from '@halyard/contract/limits'
 import type { Kysely } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { invalid } from '../../problem.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { CodeReferenceStore } from './code-reference-store.ts'
+import type { CodeReference, CodeRepository, CodeScan, CodeUse } from './code-reference.ts'
 
 const rowsPerStatement = 500
 
-export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
+export function sqlCodeReferenceStore(db: Kysely<Tables>) {
   const repositories = (projectId: number) =>
     db
       .selectFrom('code_repositories')
@@ -29,7 +30,8 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
       .where('code_references.flag_key', '=', flagKey)
 
   return {
-    async replace(projectId, scan, found) {
+    /** Replaces all references of the repository. Raises `invalid` when the project has too many repositories. */
+    async replace(projectId: number, scan: CodeScan, found: readonly CodeReference[]): Promise<CodeRepository> {
       // The row is locked until the end of the transaction, so that two scans do not mix their references.
       const { id } = await db
         .insertInto('code_repositories')
@@ -67,11 +69,13 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
       }
       return { ...scan, id, referenceCount: found.length }
     },
-    async listRepositories(projectId) {
+    /** By name. */
+    async listRepositories(projectId: number): Promise<readonly CodeRepository[]> {
       const rows = await repositories(projectId).orderBy('name').execute()
       return rows.map(row => ({ id: row.id, ...toScan(row), referenceCount: Number(row.references ?? 0) }))
     },
-    async removeRepository(projectId, repositoryId) {
+    /** False when the project has no such repository. */
+    async removeRepository(projectId: number, repositoryId: number): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('code_repositories')
         .where('project_id', '=', projectId)
@@ -79,7 +83,8 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
         .executeTakeFirst()
       return numDeletedRows > 0n
     },
-    listOfFlag(projectId, flagKey, window) {
+    /** By repository, path and line. */
+    listOfFlag(projectId: number, flagKey: string, window: Window): Promise<PageOf<CodeReference & CodeScan>> {
       const ordered = references(projectId, flagKey)
         .select(['name', 'branch', 'commit_hash', 'scanned_at', 'flag_key', 'path', 'line', 'excerpt'])
         .orderBy('name')
@@ -93,7 +98,7 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>): CodeReferenceStore {
         excerpt: row.excerpt,
       }))
     },
-    async useOf(projectId, flagKey) {
+    async useOf(projectId: number, flagKey: string): Promise<CodeUse> {
       const rows = await references(projectId, flagKey)
         .select(['name', ({ fn }) => fn.countAll<number>().as('n')])
         .groupBy('name')

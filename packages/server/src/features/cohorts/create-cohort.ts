@@ -7,7 +7,7 @@ import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
 import { checkCohortContent } from './check-cohort.ts'
 import type { Cohort, CohortContent } from './cohort.ts'
-import type { CohortTask, NewCohortJob } from './members/cohort-job-store.ts'
+import type { CohortTask, NewCohortJob } from './members/cohort-job.ts'
 import { addMembers, isEmpty, type NamedPeople } from './members/members.ts'
 import { recordCohort, recordCohorts } from './record-cohort.ts'
 

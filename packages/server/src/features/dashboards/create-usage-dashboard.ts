@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { User } from '../../tenancy.ts'
-import type { Dashboard } from './dashboard-store.ts'
+import type { Dashboard } from './dashboard.ts'
 
 interface DashboardOwner {
   readonly projectId: number

@@ -1,7 +1,7 @@
 import type { DashboardBasic, DashboardTile, Dashboard as DashboardWire, DashboardWrite } from '@halyard/contract'
 import type { Instant } from '../../instant.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import type { Dashboard, DashboardPatch } from './dashboard-store.ts'
+import type { Dashboard, DashboardPatch } from './dashboard.ts'
 import type { DayRange } from './day-range.ts'
 import type { Series, Tile, TileMetric } from './tile.ts'
 

@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
@@ -7,7 +8,7 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
+import type { Dashboard, DashboardPatch } from './dashboard.ts'
 
 const insertDashboard = preparedInsert((db, row: Insertable<Tables['dashboards']>) =>
   db.insertInto('dashboards').values(row),
@@ -17,7 +18,7 @@ const setFlag = pipelinedWrite((db, { dashboardId, flagId }: { dashboardId: numb
   db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
 )
 
-export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
+export function sqlDashboardStore(db: Kysely<Tables>) {
   const dashboards = () =>
     db
       .selectFrom('dashboards')
@@ -26,17 +27,18 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
       .select(embeddedUser('creator'))
 
   return {
-    async create(dashboard) {
+    async create(dashboard: Omit<Dashboard, 'id'>): Promise<Dashboard> {
       return { ...dashboard, id: await insertDashboard(db, fromDashboard(dashboard)) }
     },
-    async setFlag(dashboardId, flagId) {
+    async setFlag(dashboardId: number, flagId: number): Promise<void> {
       await setFlag(db, { dashboardId, flagId })
     },
-    async createAll(created) {
+    /** As `create` and `setFlag`, with a statement for many dashboards. */
+    async createAll(created: readonly Omit<Dashboard, 'id'>[]): Promise<readonly Dashboard[]> {
       const ids = await insertRowsWithIds(db, 'dashboards', created.map(fromDashboard))
       return created.map((dashboard, index) => ({ ...dashboard, id: ids[index]! }))
     },
-    async setFlags(projectId, flagIds) {
+    async setFlags(projectId: number, flagIds: readonly number[]): Promise<void> {
       if (flagIds.length === 0) return
       // Other flags of the project between the ids name their own dashboards already.
       await db
@@ -49,20 +51,24 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
         .where('flags.id', '<=', flagIds.at(-1)!)
         .execute()
     },
-    update: (dashboardId, patch) => updateSent(db, 'dashboards', dashboardId, fromPatch(patch)),
-    async find(projectId, dashboardId) {
+    /** Updates only the fields in the patch. */
+    update: (dashboardId: number, patch: DashboardPatch): Promise<void> =>
+      updateSent(db, 'dashboards', dashboardId, fromPatch(patch)),
+    async find(projectId: number, dashboardId: number): Promise<Dashboard | undefined> {
       const row = await dashboards()
         .where('dashboards.project_id', '=', projectId)
         .where('dashboards.id', '=', dashboardId)
         .executeTakeFirst()
       return row && toDashboard(row)
     },
-    list(projectId, { search }, window) {
+    /** Without deleted dashboards, ordered by name. */
+    list(projectId: number, { search }: { readonly search?: string }, window: Window): Promise<PageOf<Dashboard>> {
       let live = dashboards().where('dashboards.project_id', '=', projectId).where('dashboards.deleted', '=', 0)
       if (search) live = live.where(contains('dashboards.name', search))
       return readPage(live.orderBy('dashboards.name').orderBy('dashboards.id'), window, toDashboard)
     },
-    async existing(projectId, ids) {
+    /** The subset of these ids that are dashboards of the project and not deleted. */
+    async existing(projectId: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
       if (ids.length === 0) return new Set()
       const rows = await db
         .selectFrom('dashboards')

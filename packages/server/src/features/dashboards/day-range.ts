@@ -1,6 +1,6 @@
 import { type Instant, parseInstant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import { type Day, dayOf } from '../events/usage/usage-store.ts'
+import { type Day, dayOf } from '../events/usage/usage.ts'
 
 export interface DayRange {
   readonly from: Day

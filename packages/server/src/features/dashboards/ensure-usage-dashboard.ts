@@ -4,7 +4,7 @@ import type { Actor, Project } from '../../tenancy.ts'
 import type { Flag } from '../flags/flag.ts'
 import { appendFlagActivity, recordFlag } from '../flags/record-flag.ts'
 import { createUsageDashboard } from './create-usage-dashboard.ts'
-import type { Dashboard } from './dashboard-store.ts'
+import type { Dashboard } from './dashboard.ts'
 
 /**
  * Returns the flag with its usage dashboard, creating a new one if it was deleted. The dashboard shows views and interactions if

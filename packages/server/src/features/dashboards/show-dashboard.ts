@@ -1,8 +1,8 @@
 import type { Dashboard as DashboardWire } from '@halyard/contract'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
+import type { Dashboard } from './dashboard.ts'
 import { dashboardToWire, type ShownTile } from './dashboard-resource.ts'
-import type { Dashboard } from './dashboard-store.ts'
 import { type DayRange, daysIn } from './day-range.ts'
 import { seriesOf, type Tile, tilesOf, usageKindOf } from './tile.ts'
 

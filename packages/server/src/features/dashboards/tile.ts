@@ -1,4 +1,4 @@
-import type { UsageKind, UsagePoint } from '../events/usage/usage-store.ts'
+import type { UsageKind, UsagePoint } from '../events/usage/usage.ts'
 
 export type TileMetric = 'calls' | 'people' | 'views' | 'interactions'
 

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { IncomingEvent } from '../events/event.ts'
 import { definitionsPerKindMax, valuesPerProjectMax, valuesPerPropertyMax } from './definition.ts'
-import type { DefinitionStore } from './definition-store.ts'
+import type { DefinitionStore } from './definition-store.sql.ts'
 import { observeEvents } from './observe-events.ts'
 
 /** Learns the names and values in the events of projects. */

@@ -1,17 +1,19 @@
 import { type Kysely, sql } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { Definition, DefinitionKind, PropertyType } from './definition.ts'
-import type { DefinitionStore } from './definition-store.ts'
+import type { Properties } from '../persons/properties.ts'
+import type { Definition, DefinitionKind, Observed, ObservedValue, PropertyType, StoredValue } from './definition.ts'
 
 const sampledMax = 1000
 /** Bounds the sample to 10 MB. */
 const sampledCharactersMax = 10_000
 const rowsPerInsertMax = 1000
 
-export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
+export function sqlDefinitionStore(db: Kysely<Tables>) {
   return {
-    async list(projectId, kind) {
+    /** Sorted by name; all kinds without `kind`. */
+    async list(projectId: number, kind?: DefinitionKind): Promise<readonly Definition[]> {
       let query = db.selectFrom('definitions').selectAll().where('project_id', '=', projectId)
       if (kind) query = query.where('kind', '=', kind)
       const rows = await query.orderBy('kind').orderBy('name').execute()
@@ -25,13 +27,20 @@ export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
         }),
       )
     },
-    async listValues(projectId, name) {
+    /** Values of all event properties, or of one. */
+    async listValues(projectId: number, name?: string): Promise<readonly StoredValue[]> {
       let query = db.selectFrom('definition_values').selectAll().where('project_id', '=', projectId)
       if (name !== undefined) query = query.where('name', '=', name)
       const rows = await query.orderBy('name').orderBy('value').execute()
       return rows.map(row => ({ name: row.name, value: JSON.parse(row.value), lastSeenAt: row.last_seen_at }))
     },
-    async save(projectId, observed, values, at) {
+    /** Creates them or renews when they were last seen. */
+    async save(
+      projectId: number,
+      observed: readonly Observed[],
+      values: readonly ObservedValue[],
+      at: Instant,
+    ): Promise<void> {
       const definitions = observed.map(({ kind, name, type }) => ({
         project_id: projectId,
         kind,
@@ -76,7 +85,8 @@ export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
           .execute()
       }
     },
-    async samplePersons(projectId) {
+    /** Properties of the newest persons, without those too large to sample. */
+    async samplePersons(projectId: number): Promise<readonly Properties[]> {
       const newest = db
         .selectFrom('persons')
         .select('properties')
@@ -87,7 +97,7 @@ export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
       const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
       return rows.map(row => JSON.parse(row.properties))
     },
-    async sampleGroups(projectId, typeIndex) {
+    async sampleGroups(projectId: number, typeIndex: number): Promise<readonly Properties[]> {
       const newest = db
         .selectFrom('groups')
         .select('properties')
@@ -99,12 +109,14 @@ export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
       const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
       return rows.map(row => JSON.parse(row.properties))
     },
-    async removeBefore(definitions, values) {
+    async removeBefore(definitions: Instant, values: Instant): Promise<void> {
       await db.deleteFrom('definitions').where('last_seen_at', '<', definitions).execute()
       await db.deleteFrom('definition_values').where('last_seen_at', '<', values).execute()
     },
   }
 }
+
+export type DefinitionStore = ReturnType<typeof sqlDefinitionStore>
 
 const isSmall = sql<boolean>`length(properties) <= ${sampledCharactersMax}`
 

@@ -53,3 +53,7 @@ export function typeOf(value: unknown): PropertyType | null {
       return null
   }
 }
+
+export interface StoredValue extends ObservedValue {
+  readonly lastSeenAt: Instant
+}

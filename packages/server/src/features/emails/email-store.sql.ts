@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { SecretBox } from '../plugins/secrets/secret-box.ts'
-import type { EmailContent } from './email.ts'
-import type { EmailStore } from './email-store.ts'
+import type { Email, EmailContent, NewEmail } from './email.ts'
 
 /** Sealed texts can be opened for this alone. */
 const purpose = 'email'
 
-/** Without a box, no SMTP server is configured. */
-export function sqlEmailStore(db: Kysely<Tables>, box: SecretBox | undefined): EmailStore {
+/**
+ * The queue of emails. A row is removed when its email was sent or given up. Without a box, no SMTP server is
+ * configured.
+ */
+export function sqlEmailStore(db: Kysely<Tables>, box: SecretBox | undefined) {
   return {
+    /** False without an SMTP server: then nothing is queued. */
     isEnabled: box !== undefined,
-    async enqueue(emails, now) {
+    /** Queues emails in the transaction of what they are about, so that none is lost or sent without it. */
+    async enqueue(emails: readonly NewEmail[], now: Instant): Promise<void> {
       if (!box || emails.length === 0) return
       const rows = emails.map(({ organizationId, recipient, ...content }) => ({
         organization_id: organizationId,
@@ -25,7 +30,8 @@ export function sqlEmailStore(db: Kysely<Tables>, box: SecretBox | undefined): E
       }))
       await db.insertInto('emails').values(rows).execute()
     },
-    async listDue(now, limit) {
+    /** Earliest due first. */
+    async listDue(now: Instant, limit: number): Promise<readonly Email[]> {
       const rows = await db
         .selectFrom('emails')
         .selectAll()
@@ -42,14 +48,14 @@ export function sqlEmailStore(db: Kysely<Tables>, box: SecretBox | undefined): E
         attempts: row.attempts,
       }))
     },
-    async retryAt(emailId, dueAt) {
+    async retryAt(emailId: number, dueAt: Instant): Promise<void> {
       await db
         .updateTable('emails')
         .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), due_at: dueAt }))
         .where('id', '=', emailId)
         .execute()
     },
-    async remove(emailId) {
+    async remove(emailId: number): Promise<void> {
       await db.deleteFrom('emails').where('id', '=', emailId).execute()
     },
   }

@@ -3,14 +3,15 @@ import { plusMilliseconds } from '../../instant.ts'
 import type { Job } from '../../jobs/job-runner.ts'
 import { definitionDaysMax, valueDaysMax } from '../definitions/definition.ts'
 import { sdkUsageDaysMax } from '../sdk-usage/record-sdk-usage.ts'
-import { receivedBatchDaysMax } from './ingest/received-batch-store.ts'
 import { eventCountDaysMax, minuteOf } from './usage/event-counts.ts'
-import { dayOf } from './usage/usage-store.ts'
+import { dayOf } from './usage/usage.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 /** User hashes are needed while distinct users over a month can be queried; counts are retained for a year. */
 export const usageUsersDaysMax = 31
 export const usageDaysMax = 366
+/** Older events are never counted, so a batch that is resent later than this has no effect. */
+const receivedBatchDaysMax = 31
 /** Per transaction, so that other writers do not wait long. */
 const seriesPerTransactionMax = 20
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Actor } from '../../tenancy.ts'
-import type { IdentityStore } from './identity-store.ts'
+import type { IdentityStore } from './identity-store.sql.ts'
 import { hashSecret } from './secret.ts'
 
 /** The user of a personal API key, cached for a while so that polling clients do not cost a query each. */

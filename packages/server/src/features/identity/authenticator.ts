@@ -6,7 +6,7 @@ import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
 import type { Database } from '../../stores.ts'
 import { type Actor, acceptsToken, levelIn, levelInProject, type Project } from '../../tenancy.ts'
-import type { ProjectStore } from '../projects/project-store.ts'
+import type { ProjectStore } from '../projects/project-store.sql.ts'
 import type { ActorCache } from './actor-cache.ts'
 
 const lastUsedResolutionMilliseconds = 60 * 60 * 1000

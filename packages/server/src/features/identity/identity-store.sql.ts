@@ -1,13 +1,14 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
+import type { Account, EmailRecipient, KeyPatch, NewAccount, UserLanguage } from './account.ts'
 import type { ApiKey } from './api-key.ts'
-import type { Account, IdentityStore, UserLanguage } from './identity-store.ts'
 
-export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
+export function sqlIdentityStore(db: Kysely<Tables>) {
   const accounts = db.selectFrom('users').selectAll()
   const findAccountWhere = async (column: 'id' | 'email' | 'uuid', value: string | number) => {
     const row = await accounts.where(column, '=', value).executeTakeFirst()
@@ -15,7 +16,8 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
   }
 
   return {
-    async findActor(keyHash) {
+    /** The user and the key behind a key's hash: not revoked, user active. The caller checks the expiry. */
+    async findActor(keyHash: string): Promise<{ actor: Actor; key: ApiKey } | undefined> {
       const keyRow = await db.selectFrom('api_keys').selectAll().where('hash', '=', keyHash).executeTakeFirst()
       if (!keyRow) return undefined
       const rows = await db
@@ -30,7 +32,8 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       const key = toApiKey(keyRow)
       return { key, actor: toActor(key, rows) }
     },
-    async listActors(organizationId, limit) {
+    /** The same for the API keys (no sign-ins) of the active members of an organization; by key id, at most `limit`. */
+    async listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]> {
       const found = await db
         .selectFrom('api_keys')
         .innerJoin('memberships', 'memberships.user_id', 'api_keys.user_id')
@@ -58,12 +61,14 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         return { key, actor: toActor(key, byUser.get(row.user_id)!) }
       })
     },
-    async touchKey(keyId, at) {
+    /** Records that the key was used. */
+    async touchKey(keyId: string, at: Instant): Promise<void> {
       await db.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', keyId).execute()
     },
 
-    findAccount: userId => findAccountWhere('id', userId),
-    async listEmailRecipients(userIds, limit) {
+    findAccount: (userId: number): Promise<Account | undefined> => findAccountWhere('id', userId),
+    /** Active accounts that want emails about change requests, by id. */
+    async listEmailRecipients(userIds: readonly number[], limit: number): Promise<readonly EmailRecipient[]> {
       if (userIds.length === 0) return []
       const rows = await db
         .selectFrom('users')
@@ -76,9 +81,10 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .execute()
       return rows.map(({ email, language }) => ({ email, language: language as UserLanguage | null }))
     },
-    findAccountByEmail: email => findAccountWhere('email', email.toLowerCase()),
-    findAccountByUuid: uuid => findAccountWhere('uuid', uuid),
-    async createAccount(account) {
+    findAccountByEmail: (email: string): Promise<Account | undefined> => findAccountWhere('email', email.toLowerCase()),
+    findAccountByUuid: (uuid: string): Promise<Account | undefined> => findAccountWhere('uuid', uuid),
+    /** Raises `invalid` (`unique`, `email`) when the email address is taken. */
+    async createAccount(account: NewAccount): Promise<Account> {
       try {
         const { id } = await db
           .insertInto('users')
@@ -102,7 +108,25 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         throw takenEmail(error)
       }
     },
-    async updateAccount(userId, fields) {
+    /** Raises `invalid` (`unique`, `email`) when the new email address is taken. */
+    async updateAccount(
+      userId: number,
+      fields: Partial<
+        Pick<
+          Account,
+          | 'firstName'
+          | 'email'
+          | 'isEmailVerified'
+          | 'passwordHash'
+          | 'currentOrganizationId'
+          | 'currentProjectId'
+          | 'isActive'
+          | 'isStaff'
+          | 'hasRequestEmails'
+          | 'language'
+        >
+      >,
+    ): Promise<void> {
       try {
         await updateSent(db, 'users', userId, {
           first_name: fields.firstName,
@@ -120,7 +144,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         throw takenEmail(error)
       }
     },
-    async countAccounts() {
+    async countAccounts(): Promise<number> {
       const row = await db
         .selectFrom('users')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -128,10 +152,11 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       return Number(row.n)
     },
 
-    async createKey(key) {
+    async createKey(key: ApiKey): Promise<void> {
       await db.insertInto('api_keys').values(fromApiKey(key)).execute()
     },
-    updateKey: (keyId, patch) =>
+    /** Writes what is sent; a field that is undefined keeps its stored value. */
+    updateKey: (keyId: string, patch: KeyPatch): Promise<void> =>
       updateSent(db, 'api_keys', keyId, {
         label: patch.label,
         scopes: patch.scopes && JSON.stringify(patch.scopes),
@@ -139,7 +164,8 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         scoped_organizations: patch.organizationIds && JSON.stringify(patch.organizationIds),
         expires_at: patch.expiresAt,
       }),
-    async listKeys(userId) {
+    /** API keys without sign-ins, newest first. */
+    async listKeys(userId: number): Promise<readonly ApiKey[]> {
       const rows = await db
         .selectFrom('api_keys')
         .selectAll()
@@ -150,7 +176,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .execute()
       return rows.map(toApiKey)
     },
-    async findKey(userId, keyId) {
+    async findKey(userId: number, keyId: string): Promise<ApiKey | undefined> {
       const row = await db
         .selectFrom('api_keys')
         .selectAll()
@@ -159,7 +185,8 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .executeTakeFirst()
       return row && toApiKey(row)
     },
-    async removeKey(userId, keyId) {
+    /** False when there was none. */
+    async removeKey(userId: number, keyId: string): Promise<boolean> {
       const result = await db
         .deleteFrom('api_keys')
         .where('user_id', '=', userId)
@@ -167,19 +194,22 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async removeKeys(userId, which) {
+    /** Revokes the sign-ins of the user or, with `all`, every key. */
+    async removeKeys(userId: number, which: 'sessions' | 'all'): Promise<void> {
       await db.deleteFrom('sign_ins').where('user_id', '=', userId).execute()
       let removal = db.deleteFrom('api_keys').where('user_id', '=', userId)
       if (which === 'sessions') removal = removal.where('is_session', '=', 1)
       await removal.execute()
     },
-    async removeKeysExpiredBefore(at) {
+    async removeKeysExpiredBefore(at: Instant): Promise<number> {
       await db.deleteFrom('sign_ins').where('expires_at', '<', at).execute()
       const result = await db.deleteFrom('api_keys').where('expires_at', '<', at).executeTakeFirst()
       return Number(result.numDeletedRows)
     },
   }
 }
+
+export type IdentityStore = ReturnType<typeof sqlIdentityStore>
 
 type MemberRow = Selectable<Tables['users']> & {
   readonly member_of: string | null

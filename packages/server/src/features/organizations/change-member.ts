@@ -3,7 +3,7 @@ import { forbidden, invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, isLevel, type Organization, ownerLevel, requireLevel } from '../../tenancy.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
-import type { Member } from './organization-store.ts'
+import type { Member } from './organization.ts'
 
 /** No one changes their own level or one above it, or grants more than they have. A new owner replaces the old one. */
 export async function changeLevel(

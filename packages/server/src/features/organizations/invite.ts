@@ -12,11 +12,11 @@ import {
   type User,
 } from '../../tenancy.ts'
 import { announceAccess } from '../access/announce-access.ts'
+import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
-import type { Account } from '../identity/identity-store.ts'
 import { hashSecret, newSecret, newUuid } from '../identity/secret.ts'
-import type { Invite } from './organization-store.ts'
+import type { Invite } from './organization.ts'
 
 const inviteMilliseconds = 7 * 24 * 60 * 60 * 1000
 

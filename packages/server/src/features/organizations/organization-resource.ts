@@ -9,7 +9,7 @@ import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { projectBasicToWire } from '../projects/project-resource.ts'
 import { signupPath } from './invite.ts'
-import type { Invite, Member } from './organization-store.ts'
+import type { Invite, Member } from './organization.ts'
 
 export const organizationToWire = (
   organization: Organization,

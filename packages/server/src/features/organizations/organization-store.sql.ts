@@ -1,12 +1,14 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Level, Organization } from '../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type { Invite, Member, OrganizationStore } from './organization-store.ts'
+import type { Invite, Member, OrganizationPatch } from './organization.ts'
 
-export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
+export function sqlOrganizationStore(db: Kysely<Tables>) {
   const members = (organizationId: string) =>
     db
       .selectFrom('memberships')
@@ -23,24 +25,27 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
       .select(embeddedUser('creator'))
 
   return {
-    async create(organization) {
+    async create(organization: Organization): Promise<void> {
       await db.insertInto('organizations').values(fromOrganization(organization)).execute()
     },
-    update: (organizationId, patch) =>
+    /** Writes what is sent; a field that is undefined keeps its stored value. */
+    update: (organizationId: string, patch: OrganizationPatch): Promise<void> =>
       updateSent(db, 'organizations', organizationId, {
         name: patch.name,
         plugins_access_level: patch.pluginsAccessLevel,
         default_access_level: patch.defaultAccessLevel,
         updated_at: patch.updatedAt,
       }),
-    async remove(organizationId) {
+    /** With everything in it. */
+    async remove(organizationId: string): Promise<void> {
       await db.deleteFrom('organizations').where('id', '=', organizationId).execute()
     },
-    async find(organizationId) {
+    async find(organizationId: string): Promise<Organization | undefined> {
       const row = await db.selectFrom('organizations').selectAll().where('id', '=', organizationId).executeTakeFirst()
       return row && toOrganization(row)
     },
-    async list(organizationIds, window) {
+    /** Those among the ids that exist, oldest first. */
+    async list(organizationIds: readonly string[], window: Window): Promise<PageOf<Organization>> {
       if (organizationIds.length === 0) return { count: 0, items: [] }
       const rows = await db
         .selectFrom('organizations')
@@ -54,12 +59,12 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         items: rows.slice(window.offset, window.offset + window.limit).map(toOrganization),
       }
     },
-    async isSlugTaken(slug) {
+    async isSlugTaken(slug: string): Promise<boolean> {
       const row = await db.selectFrom('organizations').select('id').where('slug', '=', slug).executeTakeFirst()
       return row !== undefined
     },
 
-    async addMember(member) {
+    async addMember(member: Omit<Member, 'user'> & { readonly userId: number }): Promise<void> {
       await db
         .insertInto('memberships')
         .values({
@@ -72,7 +77,8 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         })
         .execute()
     },
-    async lockMembers(organizationId) {
+    /** Until the end of the transaction no other one that locks them changes members or their levels. */
+    async lockMembers(organizationId: string): Promise<void> {
       // Writing the row locks it on PostgreSQL; SQLite has only one writer anyway.
       await db
         .updateTable('organizations')
@@ -80,7 +86,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         .where('id', '=', organizationId)
         .execute()
     },
-    async setLevel(organizationId, userId, level, at) {
+    async setLevel(organizationId: string, userId: number, level: Level, at: Instant): Promise<void> {
       await db
         .updateTable('memberships')
         .set({ level, updated_at: at })
@@ -88,21 +94,22 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         .where('user_id', '=', userId)
         .execute()
     },
-    async removeMember(organizationId, userId) {
+    async removeMember(organizationId: string, userId: number): Promise<void> {
       await db
         .deleteFrom('memberships')
         .where('organization_id', '=', organizationId)
         .where('user_id', '=', userId)
         .execute()
     },
-    listMembers: (organizationId, window) =>
+    /** Active users, by first name. */
+    listMembers: (organizationId: string, window: Window): Promise<PageOf<Member>> =>
       readPage(members(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
-    async findMember(organizationId, userUuid) {
+    async findMember(organizationId: string, userUuid: string): Promise<Member | undefined> {
       const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
       return row && toMember(row)
     },
 
-    async createInvite(invite) {
+    async createInvite(invite: Invite): Promise<void> {
       await db
         .insertInto('invites')
         .values({
@@ -118,25 +125,26 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         })
         .execute()
     },
-    countOpenInvites(organizationId, now, createdById) {
+    /** Those that have not expired, of all members or of the one who sent them. */
+    countOpenInvites(organizationId: string, now: Instant, createdById?: number): Promise<number> {
       const open = db.selectFrom('invites').where('organization_id', '=', organizationId).where('expires_at', '>', now)
       return countRows(createdById === undefined ? open : open.where('created_by_id', '=', createdById))
     },
-    async removeInvite(inviteId) {
+    async removeInvite(inviteId: string): Promise<void> {
       await db.deleteFrom('invites').where('id', '=', inviteId).execute()
     },
-    async findInvite(organizationId, inviteId) {
+    async findInvite(organizationId: string, inviteId: string): Promise<Invite | undefined> {
       const row = await invites()
         .where('invites.organization_id', '=', organizationId)
         .where('invites.id', '=', inviteId)
         .executeTakeFirst()
       return row && toInvite(row)
     },
-    async findInviteByToken(tokenHash) {
+    async findInviteByToken(tokenHash: string): Promise<Invite | undefined> {
       const row = await invites().where('invites.token_hash', '=', tokenHash).executeTakeFirst()
       return row && toInvite(row)
     },
-    listInvites(organizationId, window) {
+    listInvites(organizationId: string, window: Window): Promise<PageOf<Invite>> {
       const query = invites()
         .where('invites.organization_id', '=', organizationId)
         .orderBy('invites.created_at', 'desc')

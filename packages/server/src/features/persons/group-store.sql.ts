@@ -1,32 +1,34 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { saveVersioned } from '../../storage/save-row.ts'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
+import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
-import { StaleWrite } from '../../stores.ts'
-import { type Group, groupTypesPerProjectMax } from './group.ts'
-import type { GroupRef, GroupStore } from './group-store.ts'
-import { propertiesCharactersMax, updateProperties } from './properties.ts'
+import { type Group, type GroupRef, groupTypesPerProjectMax } from './group.ts'
+import { type PropertyUpdate, propertiesCharactersMax, updateProperties } from './properties.ts'
 
 /** `onChanged` is called with a stored group that a write changes. */
-export function sqlGroupStore(
-  db: Kysely<Tables>,
-  onChanged: (projectId: number, ref: GroupRef) => void = () => {},
-): GroupStore {
+export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number, ref: GroupRef) => void = () => {}) {
   const groups = (projectId: number, typeIndex: number) =>
     db.selectFrom('groups').where('project_id', '=', projectId).where('type_index', '=', typeIndex)
 
-  const listTypes: GroupStore['listTypes'] = async projectId => {
+  const listTypes = async (projectId: number): Promise<ReadonlyMap<string, number>> => {
     const rows = await db.selectFrom('group_types').selectAll().where('project_id', '=', projectId).execute()
     return new Map(rows.map(row => [row.name, row.type_index]))
   }
-  const find: GroupStore['find'] = async (projectId, { typeIndex, key }) => {
+  const find = async (projectId: number, { typeIndex, key }: GroupRef): Promise<Group | undefined> => {
     const row = await groups(projectId, typeIndex).selectAll().where('key', '=', key).executeTakeFirst()
     return row && toGroup(row)
   }
 
   return {
+    /** The project's group types, name → index. */
     listTypes,
-    async ensureType(projectId, name) {
+    /**
+     * The index of a type, assigned on first use; undefined when all five are taken. Throws `StaleWrite` when a concurrent transaction took
+     * the index. `isNew` means that the project has changed and the change must be announced.
+     */
+    async ensureType(projectId: number, name: string): Promise<{ index: number; isNew: boolean } | undefined> {
       const known = await listTypes(projectId)
       const index = known.get(name)
       if (index !== undefined) return { index, isNew: false }
@@ -42,11 +44,12 @@ export function sqlGroupStore(
       return { index: free, isNew: true }
     },
     find,
-    async findMany(projectId, refs) {
+    async findMany(projectId: number, refs: readonly GroupRef[]): Promise<readonly Group[]> {
       const found = await Promise.all(refs.map(ref => find(projectId, ref)))
       return found.filter(group => group !== undefined)
     },
-    async update(projectId, ref, update, at) {
+    /** Creates or updates. Throws `StaleWrite` on a concurrent change. */
+    async update(projectId: number, ref: GroupRef, update: PropertyUpdate, at: Instant): Promise<void> {
       const known = await find(projectId, ref)
       const properties = updateProperties(known?.properties ?? {}, update)
       const text = JSON.stringify(properties)
@@ -71,7 +74,8 @@ export function sqlGroupStore(
       onChanged(projectId, ref)
       await saveVersioned(db, 'groups', known.id, { properties: text, version: known.version + 1 })
     },
-    async remove(projectId, { typeIndex, key }) {
+    /** False when the group does not exist. */
+    async remove(projectId: number, { typeIndex, key }: GroupRef): Promise<boolean> {
       onChanged(projectId, { typeIndex, key })
       const result = await db
         .deleteFrom('groups')
@@ -81,13 +85,19 @@ export function sqlGroupStore(
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async count(projectId, typeIndex) {
+    async count(projectId: number, typeIndex: number): Promise<number> {
       const { n } = await groups(projectId, typeIndex)
         .select(({ fn }) => fn.countAll<number>().as('n'))
         .executeTakeFirstOrThrow()
       return Number(n)
     },
-    async list(projectId, typeIndex, search, window) {
+    /** Newest first; `search` matches part of the key or of a property. */
+    async list(
+      projectId: number,
+      typeIndex: number,
+      search: string | undefined,
+      window: Window,
+    ): Promise<PageOf<Group>> {
       let query = groups(projectId, typeIndex)
       if (search) {
         query = query.where(sql<boolean>`(${contains('key', search)} or ${contains('properties', search)})`)
@@ -96,7 +106,8 @@ export function sqlGroupStore(
       const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
       return { count: Number(n), items: rows.map(toGroup) }
     },
-    async scan(projectId, typeIndex, afterId, limit) {
+    /** Ordered by id, those after `afterId`, at most `limit`. */
+    async scan(projectId: number, typeIndex: number, afterId: number, limit: number): Promise<readonly Group[]> {
       const rows = await groups(projectId, typeIndex)
         .selectAll()
         .where('id', '>', afterId)

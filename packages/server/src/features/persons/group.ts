@@ -15,3 +15,8 @@ export interface Group {
 export const groupTypesPerProjectMax = 5
 export const groupKeyCharactersMax = 400
 export const groupTypeCharactersMax = 400
+
+export interface GroupRef {
+  readonly typeIndex: number
+  readonly key: string
+}

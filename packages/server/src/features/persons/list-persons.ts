@@ -1,7 +1,6 @@
 import type { PageOf, Window } from '../../pagination.ts'
 import type { Database } from '../../stores.ts'
-import type { Person } from './person.ts'
-import type { PersonFilter } from './person-store.ts'
+import type { Person, PersonFilter } from './person.ts'
 
 export interface PersonQuery extends PersonFilter {
   readonly search?: string

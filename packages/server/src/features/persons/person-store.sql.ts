@@ -1,23 +1,22 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
-import type { Person } from './person.ts'
-import type { PersonFilter, PersonStore } from './person-store.ts'
+import type { HashKey, Person, PersonFilter, PersonMerge } from './person.ts'
+import type { PersonDraft } from './person-ledger.ts'
 import { writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
 
 /** `onChanged` is called with the stored persons that a write changes. */
-export function sqlPersonStore(
-  db: Kysely<Tables>,
-  onChanged: (personIds: readonly number[]) => void = () => {},
-): PersonStore {
+export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
   const persons = (projectId: number) => db.selectFrom('persons').selectAll().where('project_id', '=', projectId)
 
   return {
-    async findByDistinctIds(projectId, distinctIds) {
+    /** The persons of these distinct ids; ids without a person are not in the map. */
+    async findByDistinctIds(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, Person>> {
       const found = new Map<string, Person>()
       for (const part of inParts(distinctIds, parametersMax)) {
         const rows = await db
@@ -32,21 +31,26 @@ export function sqlPersonStore(
       }
       return found
     },
-    async find(projectId, personId) {
+    async find(projectId: number, personId: number): Promise<Person | undefined> {
       const row = await persons(projectId).where('id', '=', personId).executeTakeFirst()
       return row && toPerson(row)
     },
-    async findByUuid(projectId, uuid) {
+    async findByUuid(projectId: number, uuid: string): Promise<Person | undefined> {
       const row = await persons(projectId).where('uuid', '=', uuid.toLowerCase()).executeTakeFirst()
       return row && toPerson(row)
     },
-    write(projectId, drafts) {
+    /**
+     * Writes the drafts of a ledger and returns the merges. Throws `StaleWrite` when a concurrent transaction changed one of the persons or
+     * bound one of the ids.
+     */
+    write(projectId: number, drafts: readonly PersonDraft[]): Promise<readonly PersonMerge[]> {
       onChanged(
         drafts.flatMap(({ stored, absorbed }) => [...(stored ? [stored] : []), ...absorbed].map(({ id }) => id)),
       )
       return writePersons(db, projectId, drafts)
     },
-    async remove(projectId, personId) {
+    /** Removes the person with all its ids; usage counts stay. False when it does not exist. */
+    async remove(projectId: number, personId: number): Promise<boolean> {
       onChanged([personId])
       await sqlCohortMemberStore(db).removePerson(projectId, personId)
       const result = await db
@@ -57,7 +61,7 @@ export function sqlPersonStore(
       return result.numDeletedRows > 0n
     },
 
-    async count(projectId) {
+    async count(projectId: number): Promise<number> {
       const row = await db
         .selectFrom('persons')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -65,17 +69,28 @@ export function sqlPersonStore(
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
-    async list(projectId, filter, window) {
+    /** Newest first. */
+    async list(projectId: number, filter: PersonFilter, window: Window): Promise<PageOf<Person>> {
       const query = db.selectFrom('persons').where(matching(projectId, filter))
       const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
       const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
       return { count: Number(n), items: rows.map(toPerson) }
     },
-    async scan(projectId, afterId, limit) {
+    /** Ordered by id, those after `afterId`, at most `limit`: to iterate over all persons in short reads. */
+    async scan(projectId: number, afterId: number, limit: number): Promise<readonly Person[]> {
       const rows = await persons(projectId).where('id', '>', afterId).orderBy('id').limit(limit).execute()
       return rows.map(toPerson)
     },
-    async search(projectId, filter, beforeId, limit) {
+    /**
+     * Searches `limit` persons before `beforeId` (0 for the newest), newest first. Returns the matches and where the next slice begins, or
+     * undefined when there is none. `search` matches part of a distinct id or of the properties, case-insensitively.
+     */
+    async search(
+      projectId: number,
+      filter: PersonFilter & { readonly search: string | undefined },
+      beforeId: number,
+      limit: number,
+    ): Promise<{ readonly matches: readonly Person[]; readonly lastId: number | undefined }> {
       let slice = db.selectFrom('persons').select('id').where(matching(projectId, filter))
       if (beforeId > 0) slice = slice.where('id', '<', beforeId)
       const ids = await slice.orderBy('id', 'desc').limit(limit).execute()
@@ -87,7 +102,11 @@ export function sqlPersonStore(
       const rows = await query.orderBy('id', 'desc').execute()
       return { matches: rows.map(toPerson), lastId: ids.length < limit ? undefined : last }
     },
-    async listDistinctIds(personIds, perPersonMax) {
+    /** The distinct ids of each person, oldest binding first, at most `perPersonMax` each. */
+    async listDistinctIds(
+      personIds: readonly number[],
+      perPersonMax: number,
+    ): Promise<ReadonlyMap<number, readonly string[]>> {
       const found = new Map<number, string[]>(personIds.map(id => [id, []]))
       for (const part of inParts(personIds, parametersMax)) {
         const rows = await db
@@ -105,12 +124,14 @@ export function sqlPersonStore(
       return found
     },
 
-    async listHashKeys(personIds) {
+    /** The stored hash keys of these persons, for experience continuity. */
+    async listHashKeys(personIds: readonly number[]): Promise<readonly (HashKey & { readonly personId: number })[]> {
       if (personIds.length === 0) return []
       const rows = await db.selectFrom('hash_key_overrides').selectAll().where('person_id', 'in', personIds).execute()
       return rows.map(row => ({ personId: row.person_id, flagKey: row.flag_key, hashKey: row.hash_key }))
     },
-    async addHashKeys(personId, hashKeys) {
+    /** The first write of a flag's hash key wins; later ones change nothing. Ignores a person that no longer exists. */
+    async addHashKeys(personId: number, hashKeys: readonly HashKey[]): Promise<void> {
       if (hashKeys.length === 0) return
       // Locks the person row: a concurrent merge either sees these keys or has deleted the row before this update.
       const locked = await db

@@ -39,3 +39,19 @@ export function nameOf(person: Pick<Person, 'uuid' | 'properties'>, distinctIds:
 const looksGenerated = (distinctId: string): boolean =>
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(distinctId) ||
   /^[0-9a-f]{10,16}-[0-9a-f]{10,16}-[0-9a-f]{6,8}-[0-9a-f]{5,8}-[0-9a-f]{10,16}$/i.test(distinctId)
+
+export interface PersonFilter {
+  readonly distinctId?: string
+  /** Exact match. */
+  readonly email?: string
+}
+
+export interface PersonMerge {
+  readonly fromId: number
+  readonly intoId: number
+}
+
+export interface HashKey {
+  readonly flagKey: string
+  readonly hashKey: string
+}

@@ -1,12 +1,10 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
-import { saveVersioned } from '../../storage/save-row.ts'
+import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import { StaleWrite } from '../../stores.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
-import type { Person } from './person.ts'
+import type { Person, PersonMerge } from './person.ts'
 import type { PersonDraft } from './person-ledger.ts'
-import type { PersonMerge } from './person-store.ts'
 import type { Properties } from './properties.ts'
 
 const rowsPerInsertMax = 500

@@ -2,7 +2,7 @@ import type { PluginMetrics, Plugin as PluginWire, PluginWrite } from '@halyard/
 import type { Organization } from '../../tenancy.ts'
 import type { FreeObject, Plugin, PluginContent, PluginPatch } from './plugin.ts'
 import { releaseDigest, type UsedPlugin } from './releases/plugin-release.ts'
-import type { PluginMetricsTotal } from './runtime/plugin-work-store.ts'
+import type { PluginMetricsTotal } from './runtime/plugin-work.ts'
 
 /** Wire ↔ domain, both ways. */
 

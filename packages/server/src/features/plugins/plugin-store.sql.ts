@@ -1,13 +1,13 @@
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
-import type { NewPlugin, PluginStore } from './plugin-store.ts'
+import { alreadyInstalled, type NewPlugin, type Plugin, type PluginType } from './plugin.ts'
 import { digestFiles } from './releases/plugin-release.ts'
 
-export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
+export function sqlPluginStore(db: Kysely<Tables>) {
   const plugins = () =>
     db
       .selectFrom('plugins')
@@ -27,8 +27,9 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         ]),
       )
 
-  const store: PluginStore = {
-    async create(plugin) {
+  const store = {
+    /** Raises `invalid` (`unique`, `url`) when the organization has installed this address already. */
+    async create(plugin: NewPlugin): Promise<Plugin> {
       const { id } = await db
         .insertInto('plugins')
         .values(fromPlugin(plugin))
@@ -39,29 +40,34 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         })
       return (await store.find(id))!
     },
-    async save(plugin) {
+    /** Saves the plugin whose version is one above the stored one. Raises StaleWrite when it is not. */
+    async save(plugin: Plugin): Promise<void> {
       // A check for updates writes the latest tag without a new version: only `setLatestTag` may write that column.
       const { latest_tag, ...columns } = fromPlugin(plugin)
       await saveVersioned(db, 'plugins', plugin.id, columns)
     },
-    async setLatestTag(pluginId, latestTag) {
+    /** Notes what was found out without changing the plugin. */
+    async setLatestTag(pluginId: number, latestTag: string): Promise<void> {
       await db.updateTable('plugins').set({ latest_tag: latestTag }).where('id', '=', pluginId).execute()
     },
-    async remove(pluginId) {
+    /** With its files, code and configurations. */
+    async remove(pluginId: number): Promise<void> {
       await db.deleteFrom('plugins').where('id', '=', pluginId).execute()
     },
-    async find(pluginId) {
+    async find(pluginId: number): Promise<Plugin | undefined> {
       const row = await plugins().where('plugins.id', '=', pluginId).executeTakeFirst()
       return row && toPlugin(row)
     },
-    async findVisible(organizationId, pluginId) {
+    /** A plugin that the organization owns, that is global, or that one of its projects has configured. */
+    async findVisible(organizationId: string, pluginId: number): Promise<Plugin | undefined> {
       const row = await plugins()
         .where('plugins.id', '=', pluginId)
         .where('plugins.id', 'in', visibleIds(organizationId))
         .executeTakeFirst()
       return row && toPlugin(row)
     },
-    async findByUrl(organizationId, url) {
+    /** An own plugin with this address. */
+    async findByUrl(organizationId: string, url: string): Promise<Plugin | undefined> {
       const row = await plugins()
         .where('plugins.organization_id', '=', organizationId)
         .where('plugins.url', '=', url)
@@ -69,9 +75,11 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         .executeTakeFirst()
       return row && toPlugin(row)
     },
-    listVisible: (organizationId, window) =>
+    /** The visible ones, by id. */
+    listVisible: (organizationId: string, window: Window): Promise<PageOf<Plugin>> =>
       readPage(plugins().where('plugins.id', 'in', visibleIds(organizationId)).orderBy('plugins.id'), window, toPlugin),
-    async listUnused(organizationId) {
+    /** Ids of own plugins without an enabled configuration in any project of the organization, ascending. */
+    async listUnused(organizationId: string): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('plugins')
         .select('plugins.id')
@@ -82,7 +90,8 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       return rows.map(row => row.id)
     },
 
-    async listFiles(pluginId) {
+    /** File name → text, by name. */
+    async listFiles(pluginId: number): Promise<ReadonlyMap<string, string>> {
       const rows = await db
         .selectFrom('plugin_files')
         .selectAll()
@@ -91,7 +100,8 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         .execute()
       return new Map(rows.map(row => [row.name, row.source]))
     },
-    async replaceFiles(pluginId, files, code) {
+    /** Replaces all files, and the code that they compile to; undefined when there is none. */
+    async replaceFiles(pluginId: number, files: ReadonlyMap<string, string>, code: string | undefined): Promise<void> {
       await db.deleteFrom('plugin_files').where('plugin_id', '=', pluginId).execute()
       await db.deleteFrom('plugin_code').where('plugin_id', '=', pluginId).execute()
       const rows = [...files].map(([name, source]) => ({ plugin_id: pluginId, name, source }))
@@ -100,7 +110,7 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       const filesDigest = digestFiles(files, code)
       await db.updateTable('plugins').set({ files_digest: filesDigest }).where('id', '=', pluginId).execute()
     },
-    async findCode(pluginId) {
+    async findCode(pluginId: number): Promise<string | undefined> {
       const row = await db.selectFrom('plugin_code').select('code').where('plugin_id', '=', pluginId).executeTakeFirst()
       return row?.code
     },

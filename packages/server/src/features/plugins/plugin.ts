@@ -83,3 +83,5 @@ export const alreadyInstalled = (): Problem =>
 /** Whether its code exports the method. */
 export const offersMethod = ({ capabilities }: Pick<Plugin, 'capabilities'>, method: string): boolean =>
   Array.isArray(capabilities.methods) && capabilities.methods.includes(method)
+
+export type NewPlugin = Omit<Plugin, 'id' | 'organizationName' | 'filesDigest'>

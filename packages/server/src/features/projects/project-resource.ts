@@ -1,7 +1,7 @@
 import type { ProjectBasic, ProjectSecretKey, Project as ProjectWire } from '@halyard/contract'
 import type { Actor, Project } from '../../tenancy.ts'
 import { maskSecret } from '../identity/secret.ts'
-import type { SecretKey } from './project-store.ts'
+import type { SecretKey } from './project.ts'
 
 export const projectBasicToWire = (project: Project): ProjectBasic => ({
   id: project.id,

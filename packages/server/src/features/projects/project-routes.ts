@@ -8,8 +8,8 @@ import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
 import { announceProject, createProject } from './create-project.ts'
+import type { ProjectPatch } from './project.ts'
 import { projectToWire, secretKeyToWire } from './project-resource.ts'
-import type { ProjectPatch } from './project-store.ts'
 import { refuseWhileProtected } from './refuse-while-protected.ts'
 
 interface Deps {

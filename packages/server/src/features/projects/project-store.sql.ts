@@ -1,16 +1,17 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../pagination.ts'
 import { isSqlite, preparedQuery } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Project } from '../../tenancy.ts'
-import type { ProjectStore, SecretKey } from './project-store.ts'
+import type { ProjectPatch, SecretKey } from './project.ts'
 
 const lockProject = preparedQuery((db, { projectId }: { projectId: number }) =>
   db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate(),
 )
 
-export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
+export function sqlProjectStore(db: Kysely<Tables>) {
   const heldProjectIds = new Set<number>()
 
   async function withGroupTypes(rows: readonly Selectable<Tables['projects']>[]): Promise<readonly Project[]> {
@@ -38,7 +39,7 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
     row ? (await withGroupTypes([row]))[0] : undefined
 
   return {
-    async create(project) {
+    async create(project: Omit<Project, 'id' | 'groupTypes'>): Promise<Project> {
       const { id } = await db
         .insertInto('projects')
         .values(fromProject(project))
@@ -46,7 +47,7 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
         .executeTakeFirstOrThrow()
       return { ...project, id, groupTypes: {} }
     },
-    update: (projectId, patch) =>
+    update: (projectId: number, patch: ProjectPatch): Promise<void> =>
       updateSent(db, 'projects', projectId, {
         name: patch.name,
         api_token: patch.apiToken,
@@ -56,15 +57,19 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
         property_matching_version: patch.propertyMatchingVersion,
         updated_at: patch.updatedAt,
       }),
-    async remove(projectId) {
+    /** With everything in it. */
+    async remove(projectId: number): Promise<void> {
       await db.deleteFrom('projects').where('id', '=', projectId).execute()
     },
-    find: async projectId =>
+    find: async (projectId: number): Promise<Project | undefined> =>
       one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),
-    findFirst: async () => one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),
-    findByUuid: async uuid =>
+    /** The oldest project there is. */
+    findFirst: async (): Promise<Project | undefined> =>
+      one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),
+    findByUuid: async (uuid: string): Promise<Project | undefined> =>
       one(await db.selectFrom('projects').selectAll().where('uuid', '=', uuid).executeTakeFirst()),
-    findByToken: async apiToken =>
+    /** By the current or the previous token; the caller checks whether the previous one is still accepted. */
+    findByToken: async (apiToken: string): Promise<Project | undefined> =>
       one(
         await db
           .selectFrom('projects')
@@ -72,7 +77,7 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
           .where(({ or, eb }) => or([eb('api_token', '=', apiToken), eb('previous_api_token', '=', apiToken)]))
           .executeTakeFirst(),
       ),
-    findBySecretKey: async hash =>
+    findBySecretKey: async (hash: string): Promise<Project | undefined> =>
       one(
         await db
           .selectFrom('projects')
@@ -81,20 +86,32 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
           .where('secret_keys.hash', '=', hash)
           .executeTakeFirst(),
       ),
-    async holdReferences(projectId) {
+    /**
+     * Until the transaction ends, no other one adds or removes what flags and cohorts of the project refer to. To be called before a flag or
+     * cohort of the project is written, so that all writers take their locks in one order.
+     */
+    async holdReferences(projectId: number): Promise<void> {
       // SQLite has one writer; on PostgreSQL the row is locked once for each transaction.
       if (isSqlite(db) || heldProjectIds.has(projectId)) return
       heldProjectIds.add(projectId)
       await lockProject(db, { projectId })
     },
-    async list({ organizationIds, projectIds }, window) {
+    /** Projects of these organizations, by id; with `projectIds`, only those. */
+    async list(
+      {
+        organizationIds,
+        projectIds,
+      }: { readonly organizationIds: readonly string[]; readonly projectIds?: readonly number[] },
+      window: Window,
+    ): Promise<PageOf<Project>> {
       if (organizationIds.length === 0) return { count: 0, items: [] }
       let query = db.selectFrom('projects').selectAll().where('organization_id', 'in', organizationIds).orderBy('id')
       if (projectIds) query = query.where('id', 'in', projectIds.length > 0 ? projectIds : [-1])
       const { count, items } = await readPage(query, window, row => row)
       return { count, items: await withGroupTypes(items) }
     },
-    async listLastChanged(limit) {
+    /** The projects that have live flags, those first whose flags were changed last. */
+    async listLastChanged(limit: number): Promise<readonly Pick<Project, 'id' | 'apiToken'>[]> {
       const rows = await db
         .selectFrom('flags')
         .innerJoin('projects', 'projects.id', 'flags.project_id')
@@ -107,10 +124,11 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
       return rows.map(row => ({ id: row.id, apiToken: row.api_token }))
     },
 
-    async createSecretKey(key) {
+    async createSecretKey(key: SecretKey): Promise<void> {
       await db.insertInto('secret_keys').values(fromSecretKey(key)).execute()
     },
-    listSecretKeys(projectId, window) {
+    /** Newest first. */
+    listSecretKeys(projectId: number, window: Window): Promise<PageOf<SecretKey>> {
       const query = db
         .selectFrom('secret_keys')
         .selectAll()
@@ -119,7 +137,8 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
         .orderBy('id')
       return readPage(query, window, toSecretKey)
     },
-    async removeSecretKey(projectId, keyId) {
+    /** False when there was none. */
+    async removeSecretKey(projectId: number, keyId: string): Promise<boolean> {
       const result = await db
         .deleteFrom('secret_keys')
         .where('project_id', '=', projectId)
@@ -129,6 +148,8 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
     },
   }
 }
+
+export type ProjectStore = ReturnType<typeof sqlProjectStore>
 
 const toProject = (row: Selectable<Tables['projects']>, groupTypes: Record<string, string>): Project => ({
   id: row.id,

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
 import { type EventMetric, holds, type RollbackCondition, type SampleMetric } from './condition.ts'
 import { labelOf } from './event-labels.ts'
-import { minuteTextOf, type SampleSum } from './metric-store.ts'
+import { minuteTextOf, type SampleSum } from './samples.ts'
 
 export interface Measured {
   /** Null without data. */

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { MetricStore, WatchedPeriod } from './metric-store.ts'
+import type { SampleSum, Samples, WatchedPeriod } from './samples.ts'
 
-export function sqlMetricStore(db: Kysely<Tables>): MetricStore {
+export function sqlMetricStore(db: Kysely<Tables>) {
   const of = ({ flagId, activeSince }: WatchedPeriod) =>
     db.selectFrom('flag_metrics').where('flag_id', '=', flagId).where('active_since', '=', activeSince)
 
   return {
-    async add({ flagId, activeSince }, samples) {
+    async add({ flagId, activeSince }: WatchedPeriod, samples: readonly Samples[]): Promise<void> {
       for (const { name, minute, samples: count, total, lowest, highest } of samples) {
         await db
           .insertInto('flag_metrics')
@@ -32,7 +32,8 @@ export function sqlMetricStore(db: Kysely<Tables>): MetricStore {
           .execute()
       }
     },
-    async sum(watched, name, fromMinute) {
+    /** Undefined without samples from this minute on. */
+    async sum(watched: WatchedPeriod, name: string, fromMinute: string): Promise<SampleSum | undefined> {
       const row = await of(watched)
         .where('series', '=', name)
         .where('minute', '>=', fromMinute)
@@ -47,13 +48,14 @@ export function sqlMetricStore(db: Kysely<Tables>): MetricStore {
       if (!row || samples === 0) return undefined
       return { samples, total: Number(row.total), lowest: Number(row.lowest), highest: Number(row.highest) }
     },
-    async countNames(watched) {
+    async countNames(watched: WatchedPeriod): Promise<number> {
       const row = await of(watched)
         .select(({ fn }) => fn.count<number>('series').distinct().as('n'))
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
-    async removeBefore(minute) {
+    /** Removes the samples before this minute. */
+    async removeBefore(minute: string): Promise<void> {
       await db.deleteFrom('flag_metrics').where('minute', '<', minute).execute()
     },
   }

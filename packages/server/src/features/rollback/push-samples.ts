@@ -4,7 +4,7 @@ import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
 import { windowMinutesMax } from './condition.ts'
-import { minuteTextOf, type Samples } from './metric-store.ts'
+import { minuteTextOf, type Samples } from './samples.ts'
 
 const namesPerFlagMax = 50
 const aheadMillisecondsMax = 5 * 60_000

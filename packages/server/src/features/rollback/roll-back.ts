@@ -7,7 +7,7 @@ import type { Flag } from '../flags/flag.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { type RollbackCondition, readConditions, windowMinutesMax } from './condition.ts'
 import { type Measured, measure } from './measure.ts'
-import { minuteTextOf } from './metric-store.ts'
+import { minuteTextOf } from './samples.ts'
 
 const flagsPerReadMax = 200
 const minuteMilliseconds = 60_000

@@ -7,7 +7,7 @@ import { type Actor, adminLevel, levelInProject } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { storable } from '../persons/distinct-id.ts'
-import type { SavedView } from './saved-view-store.ts'
+import type { SavedView } from './saved-view.ts'
 
 interface Deps {
   readonly database: Database

@@ -2,9 +2,10 @@ import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import { favoritesPerUserMax, type SavedView, type SavedViewStore, viewsPerUserMax } from './saved-view-store.ts'
+import { favoritesPerUserMax, type SavedView, viewsPerUserMax } from './saved-view.ts'
 
-export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
+/** What users keep about the flag list of a project. */
+export function sqlSavedViewStore(db: Kysely<Tables>) {
   const countOf = async (table: 'saved_views' | 'favorite_flags', projectId: number, userId: number) => {
     const { n } = await db
       .selectFrom(table)
@@ -16,7 +17,8 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
   }
 
   return {
-    async list(projectId, userId) {
+    /** The user's own and the shared ones, by name. */
+    async list(projectId: number, userId: number): Promise<readonly SavedView[]> {
       const rows = await db
         .selectFrom('saved_views')
         .selectAll()
@@ -27,7 +29,7 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
         .execute()
       return rows.map(toView)
     },
-    async find(projectId, id) {
+    async find(projectId: number, id: number): Promise<SavedView | undefined> {
       const row = await db
         .selectFrom('saved_views')
         .selectAll()
@@ -36,7 +38,8 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
         .executeTakeFirst()
       return row && toView(row)
     },
-    async create(projectId, view) {
+    /** Raises `invalid` when the user has a view of this name, or too many. */
+    async create(projectId: number, view: Omit<SavedView, 'id'>): Promise<SavedView> {
       if ((await countOf('saved_views', projectId, view.userId)) >= viewsPerUserMax) {
         throw invalid(null, 'limit_reached', `You can save at most ${viewsPerUserMax} views in a project.`)
       }
@@ -59,10 +62,10 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
         throw invalid('name', 'unique', 'You have a view with this name already.')
       }
     },
-    async remove(projectId, id) {
+    async remove(projectId: number, id: number): Promise<void> {
       await db.deleteFrom('saved_views').where('project_id', '=', projectId).where('id', '=', id).execute()
     },
-    async listFavorites(projectId, userId) {
+    async listFavorites(projectId: number, userId: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('favorite_flags')
         .select('flag_id')
@@ -72,7 +75,8 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
         .execute()
       return rows.map(row => row.flag_id)
     },
-    async addFavorite(projectId, userId, flagId) {
+    /** Raises `invalid` when the user has too many. */
+    async addFavorite(projectId: number, userId: number, flagId: number): Promise<void> {
       if ((await countOf('favorite_flags', projectId, userId)) >= favoritesPerUserMax) {
         throw invalid(null, 'limit_reached', `You can have at most ${favoritesPerUserMax} favorites in a project.`)
       }
@@ -82,7 +86,7 @@ export function sqlSavedViewStore(db: Kysely<Tables>): SavedViewStore {
         .onConflict(conflict => conflict.doNothing())
         .execute()
     },
-    async removeFavorite(projectId, userId, flagId) {
+    async removeFavorite(projectId: number, userId: number, flagId: number): Promise<void> {
       await db
         .deleteFrom('favorite_flags')
         .where('project_id', '=', projectId)

@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { SdkUsageStore } from './sdk-usage-store.ts'
 
-export function sqlSdkUsageStore(db: Kysely<Tables>): SdkUsageStore {
+export function sqlSdkUsageStore(db: Kysely<Tables>) {
   return {
-    async list(projectId) {
+    /** Last seen first. */
+    async list(projectId: number): Promise<readonly ConnectedSdk[]> {
       const rows = await db
         .selectFrom('sdk_usage')
         .selectAll()
@@ -21,7 +22,12 @@ export function sqlSdkUsageStore(db: Kysely<Tables>): SdkUsageStore {
         lastSeenAt: row.last_seen_at,
       }))
     },
-    async add(projectId, calls, at) {
+    /** Adds to the counts. A project that was deleted meanwhile is skipped. */
+    async add(
+      projectId: number,
+      calls: readonly Pick<ConnectedSdk, 'library' | 'version' | 'calls'>[],
+      at: Instant,
+    ): Promise<void> {
       if (calls.length === 0) return
       // A fixed lock order, so that two nodes cannot deadlock.
       const ordered = [...calls].sort((a, b) => (`${a.library} ${a.version}` < `${b.library} ${b.version}` ? -1 : 1))
@@ -45,8 +51,17 @@ export function sqlSdkUsageStore(db: Kysely<Tables>): SdkUsageStore {
         )
         .execute()
     },
-    async removeBefore(at) {
+    async removeBefore(at: Instant): Promise<void> {
       await db.deleteFrom('sdk_usage').where('last_seen_at', '<', at).execute()
     },
   }
+}
+
+/** A library that evaluates flags or sends events. */
+export interface ConnectedSdk {
+  readonly library: string
+  readonly version: string
+  readonly calls: number
+  readonly firstSeenAt: Instant
+  readonly lastSeenAt: Instant
 }

@@ -6,8 +6,8 @@ import type { Handler, ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
-import { dayOf } from '../events/usage/usage-store.ts'
-import type { ShadowCount } from './shadow-store.ts'
+import { dayOf } from '../events/usage/usage.ts'
+import type { ShadowCount } from './shadow.ts'
 
 interface Deps {
   readonly database: Database

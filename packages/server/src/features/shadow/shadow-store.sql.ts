@@ -1,14 +1,16 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { ShadowStore } from './shadow-store.ts'
+import type { ShadowCount, ShadowTotals } from './shadow.ts'
 
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 200
 
-export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
+export function sqlShadowStore(db: Kysely<Tables>) {
   return {
-    async add(projectId, day, counts, at) {
+    /** Adds to the counts of the day. Each flag occurs once. */
+    async add(projectId: number, day: string, counts: readonly ShadowCount[], at: Instant): Promise<void> {
       // A fixed lock order, so that two nodes cannot deadlock.
       const ordered = [...counts].sort((a, b) => a.flagId - b.flagId)
       for (const part of inParts(ordered, rowsAtOnceMax)) {
@@ -38,7 +40,7 @@ export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
           .execute()
       }
     },
-    async totals(projectId, flagId) {
+    async totals(projectId: number, flagId: number): Promise<ShadowTotals> {
       const rows = await db
         .selectFrom('shadow_days')
         .selectAll()
@@ -56,7 +58,7 @@ export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
         lastDifference: last ? { ...JSON.parse(last.example!), at: last.differed_at! } : null,
       }
     },
-    async removeBefore(day) {
+    async removeBefore(day: string): Promise<void> {
       await db.deleteFrom('shadow_days').where('day', '<', day).execute()
     },
   }

@@ -1,13 +1,13 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type { Delivery, DeliveryStatus, EventKind, Webhook, WebhookFormat } from './webhook.ts'
-import type { WebhookPatch, WebhookStore } from './webhook-store.ts'
+import type { Delivery, DeliveryStatus, EventKind, Webhook, WebhookFormat, WebhookPatch } from './webhook.ts'
 
-export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
+export function sqlWebhookStore(db: Kysely<Tables>) {
   const webhooks = () =>
     db
       .selectFrom('webhooks')
@@ -23,7 +23,7 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
       .where('webhook_deliveries.due_at', '<=', now)
 
   return {
-    async create(webhook) {
+    async create(webhook: Omit<Webhook, 'id'>): Promise<Webhook> {
       const row = {
         organization_id: webhook.organizationId,
         project_id: webhook.projectId,
@@ -45,32 +45,35 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
       const { id } = await db.insertInto('webhooks').values(row).returning('id').executeTakeFirstOrThrow()
       return { ...webhook, id }
     },
-    async update(webhookId, patch) {
+    /** Writes what is sent; a field that is undefined keeps its stored value. */
+    async update(webhookId: number, patch: WebhookPatch): Promise<void> {
       await updateSent(db, 'webhooks', webhookId, columnsOf(patch))
     },
-    async remove(webhookId) {
+    async remove(webhookId: number): Promise<void> {
       await db.deleteFrom('webhooks').where('id', '=', webhookId).execute()
     },
-    async find(projectId, webhookId) {
+    async find(projectId: number, webhookId: number): Promise<Webhook | undefined> {
       const row = await webhooks()
         .where('webhooks.project_id', '=', projectId)
         .where('webhooks.id', '=', webhookId)
         .executeTakeFirst()
       return row && toWebhook(row)
     },
-    async findAll(webhookIds) {
+    async findAll(webhookIds: readonly number[]): Promise<readonly Webhook[]> {
       if (webhookIds.length === 0) return []
       return (await webhooks().where('webhooks.id', 'in', webhookIds).execute()).map(toWebhook)
     },
-    count: projectId => countRows(db.selectFrom('webhooks').where('project_id', '=', projectId)),
-    list: (projectId, window) =>
+    count: (projectId: number): Promise<number> =>
+      countRows(db.selectFrom('webhooks').where('project_id', '=', projectId)),
+    /** Newest first. */
+    list: (projectId: number, window: Window): Promise<PageOf<Webhook>> =>
       readPage(
         webhooks().where('webhooks.project_id', '=', projectId).orderBy('webhooks.id', 'desc'),
         window,
         toWebhook,
       ),
 
-    async addDelivery(delivery) {
+    async addDelivery(delivery: Omit<Delivery, 'id'>): Promise<Delivery> {
       const { id } = await db
         .insertInto('webhook_deliveries')
         .values({
@@ -85,19 +88,21 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
         .executeTakeFirstOrThrow()
       return { ...delivery, id }
     },
-    async saveDelivery(delivery) {
+    async saveDelivery(delivery: Delivery): Promise<void> {
       await db.updateTable('webhook_deliveries').set(attemptColumns(delivery)).where('id', '=', delivery.id).execute()
     },
-    async removeDelivery(deliveryId) {
+    async removeDelivery(deliveryId: number): Promise<void> {
       await db.deleteFrom('webhook_deliveries').where('id', '=', deliveryId).execute()
     },
-    async findDelivery(webhookId, deliveryId) {
+    async findDelivery(webhookId: number, deliveryId: number): Promise<Delivery | undefined> {
       const row = await deliveries().where('webhook_id', '=', webhookId).where('id', '=', deliveryId).executeTakeFirst()
       return row && toDelivery(row)
     },
-    listDeliveries: (webhookId, window) =>
+    /** Newest first. */
+    listDeliveries: (webhookId: number, window: Window): Promise<PageOf<Delivery>> =>
       readPage(deliveries().where('webhook_id', '=', webhookId).orderBy('id', 'desc'), window, toDelivery),
-    async listWithDue(now) {
+    /** The enabled webhooks that have something to send. */
+    async listWithDue(now: Instant): Promise<readonly number[]> {
       const rows = await due(now)
         .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
         .select('webhook_id')
@@ -107,7 +112,8 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
         .execute()
       return rows.map(row => row.webhook_id)
     },
-    async listDue(webhookId, now, limit) {
+    /** What is due for a webhook, in the order in which it happened. */
+    async listDue(webhookId: number, now: Instant, limit: number): Promise<readonly Delivery[]> {
       // A change of an object takes its number while it holds the object's lock: numbers follow commits, clocks may not.
       const rows = await due(now)
         .selectAll('webhook_deliveries')
@@ -117,7 +123,8 @@ export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
         .execute()
       return rows.map(toDelivery)
     },
-    async trimDeliveries(before, limit) {
+    /** Removes at most so many that are older, and returns how many. */
+    async trimDeliveries(before: Instant, limit: number): Promise<number> {
       const removed = await db
         .deleteFrom('webhook_deliveries')
         .where('id', 'in', eb =>

@@ -119,3 +119,20 @@ export function afterAttempt(delivery: Delivery, { responseStatus, failure }: At
     attemptedAt: now,
   }
 }
+
+export type WebhookPatch = Partial<
+  Pick<
+    Webhook,
+    | 'name'
+    | 'url'
+    | 'format'
+    | 'events'
+    | 'tag'
+    | 'secret'
+    | 'previousSecret'
+    | 'enabled'
+    | 'failures'
+    | 'disabledReason'
+    | 'updatedAt'
+  >
+>

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { secretKeyName } from '../../instance-store.ts'
 import { instantOf } from '../../instant.ts'
+import { secretKeyName } from '../instance-store.sql.ts'
 import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import { pagesOf, type Row } from './rows.ts'

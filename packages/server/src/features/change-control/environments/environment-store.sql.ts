@@ -4,9 +4,8 @@ import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { EnvironmentSet } from './environment.ts'
-import type { EnvironmentStore } from './environment-store.ts'
 
-export function sqlEnvironmentStore(db: Kysely<Tables>): EnvironmentStore {
+export function sqlEnvironmentStore(db: Kysely<Tables>) {
   async function setEnvironments(setId: number, { environments }: Pick<EnvironmentSet, 'environments'>): Promise<void> {
     await db.deleteFrom('environments').where('set_id', '=', setId).execute()
     if (environments.length === 0) return
@@ -65,7 +64,8 @@ export function sqlEnvironmentStore(db: Kysely<Tables>): EnvironmentStore {
   })
 
   return {
-    async create(set) {
+    /** Raises `invalid` (`environments`) when a project is in a set already. */
+    async create(set: Omit<EnvironmentSet, 'id'>): Promise<EnvironmentSet> {
       const { id } = await db
         .insertInto('environment_sets')
         .values(rowOf(set))
@@ -74,16 +74,20 @@ export function sqlEnvironmentStore(db: Kysely<Tables>): EnvironmentStore {
       await setEnvironments(id, set)
       return { ...set, id }
     },
-    async save(set) {
+    /** Throws `StaleWrite` unless the version is exactly one above the stored one. Raises `invalid` as `create`. */
+    async save(set: EnvironmentSet): Promise<void> {
       await saveVersioned(db, 'environment_sets', set.id, rowOf(set))
       await setEnvironments(set.id, set)
     },
-    async remove(setId) {
+    async remove(setId: number): Promise<void> {
       await db.deleteFrom('environment_sets').where('id', '=', setId).execute()
     },
-    find: async (organizationId, setId) => (await read(organizationId, setId))[0],
-    list: organizationId => read(organizationId),
-    async setOf(projectId) {
+    find: async (organizationId: string, setId: number): Promise<EnvironmentSet | undefined> =>
+      (await read(organizationId, setId))[0],
+    /** By name; an organization has few. */
+    list: (organizationId: string): Promise<readonly EnvironmentSet[]> => read(organizationId),
+    /** The set of a project; null when it is in none. */
+    async setOf(projectId: number): Promise<number | null> {
       const row = await db
         .selectFrom('environments')
         .select('set_id')

@@ -3,7 +3,6 @@ import { preparedQuery } from '../../../storage/prepared-query.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { Freeze } from './freeze.ts'
-import type { FreezeStore } from './freeze-store.ts'
 
 /** Every write of a flag or cohort reads this. */
 const findFreezes = preparedQuery((db, { organizationId }: { organizationId: string }) =>
@@ -16,12 +15,13 @@ const findFreezes = preparedQuery((db, { organizationId }: { organizationId: str
     .orderBy('freezes.id', 'desc'),
 )
 
-export const sqlFreezeStore = (db: Kysely<Tables>): FreezeStore => ({
-  async create(freeze) {
+export const sqlFreezeStore = (db: Kysely<Tables>) => ({
+  async create(freeze: Omit<Freeze, 'id'>): Promise<Freeze> {
     const { id } = await db.insertInto('freezes').values(fromFreeze(freeze)).returning('id').executeTakeFirstOrThrow()
     return { ...freeze, id }
   },
-  async remove(organizationId, freezeId) {
+  /** False when there was none. */
+  async remove(organizationId: string, freezeId: number): Promise<boolean> {
     const removed = await db
       .deleteFrom('freezes')
       .where('organization_id', '=', organizationId)
@@ -29,7 +29,8 @@ export const sqlFreezeStore = (db: Kysely<Tables>): FreezeStore => ({
       .executeTakeFirst()
     return removed.numDeletedRows > 0n
   },
-  async list(organizationId) {
+  /** Newest first; an organization has few. */
+  async list(organizationId: string): Promise<readonly Freeze[]> {
     const { rows } = await findFreezes(db, { organizationId })
     return rows.map(toFreeze)
   },

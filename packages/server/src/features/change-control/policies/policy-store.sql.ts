@@ -1,12 +1,12 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { adminLevel } from '../../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
-import type { ActionKey, ApprovalPolicy, Approvers } from './policy.ts'
-import type { PolicyStore } from './policy-store.ts'
+import type { ActionKey, ApprovalPolicy, Approvers, NamingPolicy, PolicyFilter } from './policy.ts'
 
 const policiesIn = (db: Kysely<Tables>) =>
   db
@@ -23,7 +23,7 @@ const findEnabled = preparedQuery((db, { projectId }: { projectId: number }) =>
     .orderBy('approval_policies.id'),
 )
 
-export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
+export function sqlPolicyStore(db: Kysely<Tables>) {
   async function approversOf(policyIds: readonly number[]): Promise<ReadonlyMap<number, Approvers>> {
     const found = new Map<number, { users: number[]; roles: string[] }>()
     if (policyIds.length === 0) return found
@@ -57,7 +57,7 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
   }
 
   return {
-    async create(policy) {
+    async create(policy: Omit<ApprovalPolicy, 'id'>): Promise<ApprovalPolicy> {
       const { id } = await db
         .insertInto('approval_policies')
         .values(fromPolicy(policy))
@@ -66,32 +66,39 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
       await setApprovers(id, policy.approvers)
       return { ...policy, id }
     },
-    async save(policy) {
+    /** Throws `StaleWrite` unless the version is exactly one above the stored one. */
+    async save(policy: ApprovalPolicy): Promise<void> {
       await saveVersioned(db, 'approval_policies', policy.id, fromPolicy(policy))
       await setApprovers(policy.id, policy.approvers)
     },
-    async remove(policyId) {
+    async remove(policyId: number): Promise<void> {
       await db.deleteFrom('approval_policies').where('id', '=', policyId).execute()
     },
-    async find(projectId, policyId) {
+    async find(projectId: number, policyId: number): Promise<ApprovalPolicy | undefined> {
       const row = await policiesIn(db)
         .where('approval_policies.project_id', '=', projectId)
         .where('approval_policies.id', '=', policyId)
         .executeTakeFirst()
       return row && (await withApprovers([row]))[0]
     },
-    async list(projectId, { actionKey, enabled }, window) {
+    /** Newest first. */
+    async list(
+      projectId: number,
+      { actionKey, enabled }: PolicyFilter,
+      window: Window,
+    ): Promise<PageOf<ApprovalPolicy>> {
       let query = policiesIn(db).where('approval_policies.project_id', '=', projectId)
       if (actionKey !== undefined) query = query.where('approval_policies.action_key', '=', actionKey)
       if (enabled !== undefined) query = query.where('approval_policies.enabled', '=', Number(enabled))
       const page = await readPage(query.orderBy('approval_policies.id', 'desc'), window, row => row as PolicyJoin)
       return { count: page.count, items: await withApprovers(page.items) }
     },
-    async listEnabled(projectId) {
+    /** The enabled policies of a project. */
+    async listEnabled(projectId: number): Promise<readonly ApprovalPolicy[]> {
       const { rows } = await findEnabled(db, { projectId })
       return rows.length === 0 ? [] : withApprovers(rows)
     },
-    async count(projectId) {
+    async count(projectId: number): Promise<number> {
       const row = await db
         .selectFrom('approval_policies')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -99,7 +106,8 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
-    async listNaming(organizationId, roleId) {
+    /** Policies of the organization, disabled ones too, that name the role: whose members approve or break the glass. */
+    async listNaming(organizationId: string, roleId: string): Promise<readonly NamingPolicy[]> {
       const rows = await db
         .selectFrom('approval_policies')
         .innerJoin('projects', 'projects.id', 'approval_policies.project_id')
@@ -120,7 +128,8 @@ export function sqlPolicyStore(db: Kysely<Tables>): PolicyStore {
         .execute()
       return rows.map(({ id, action_key, name }) => ({ id, actionKey: action_key as ActionKey, projectName: name }))
     },
-    async eligible(organizationId, { users, roles }) {
+    /** Ids of the active members who can approve now: named, or in a named role; every admin when no one is named. */
+    async eligible(organizationId: string, { users, roles }: Approvers): Promise<ReadonlySet<number>> {
       const members = db
         .selectFrom('memberships')
         .innerJoin('users', 'users.id', 'memberships.user_id')

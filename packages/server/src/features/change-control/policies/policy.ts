@@ -171,3 +171,12 @@ function compare(a: unknown, operator: Comparison, b: number | string | boolean)
   if (operator === '>=') return left >= right
   return operator === '<' ? left < right : left <= right
 }
+
+export interface PolicyFilter {
+  readonly actionKey?: string
+  readonly enabled?: boolean
+}
+
+export interface NamingPolicy extends Pick<ApprovalPolicy, 'id' | 'actionKey'> {
+  readonly projectName: string
+}

@@ -19,9 +19,8 @@ import type { GatedWrites } from '../gated-writes.ts'
 import type { Impact } from '../policies/policy.ts'
 import { readWriteRules } from '../write-rules.ts'
 import { applyRequest } from './apply-request.ts'
-import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
+import { type ChangeRequest, canDecide, isOpen, type RequestFilter, requestStates } from './change-request.ts'
 import { fieldsToWire, requestToWire } from './change-request-resource.ts'
-import type { RequestFilter } from './change-request-store.ts'
 import {
   canCancel,
   cancelRequest,

@@ -1,4 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../../instant.ts'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
@@ -10,12 +12,11 @@ import {
   readUser,
 } from '../../identity/embedded-user.sql.ts'
 import type { Action } from '../policies/policy.ts'
-import type { ChangeRequest, Decision, RequestState } from './change-request.ts'
-import type { ChangeRequestStore } from './change-request-store.ts'
+import type { ChangeRequest, Decision, RequestFilter, RequestState } from './change-request.ts'
 
 const openStates = ['pending', 'approved', 'conflicted']
 
-export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
+export function sqlChangeRequestStore(db: Kysely<Tables>) {
   const requests = () =>
     db
       .selectFrom('change_requests')
@@ -26,7 +27,7 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
       .select([...embeddedUser('requester'), ...embeddedUser('applier'), ...embeddedUser('reviewer')])
 
   return {
-    async create(request) {
+    async create(request: Omit<ChangeRequest, 'id'>): Promise<ChangeRequest> {
       const { id } = await db
         .insertInto('change_requests')
         .values(fromRequest(request))
@@ -34,17 +35,19 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
         .executeTakeFirstOrThrow()
       return { ...request, id }
     },
-    async save(request) {
+    /** Throws `StaleWrite` unless the version is exactly one above the stored one. */
+    async save(request: ChangeRequest): Promise<void> {
       await saveVersioned(db, 'change_requests', request.id, fromRequest(request))
     },
-    async find(projectId, requestId) {
+    async find(projectId: number, requestId: number): Promise<ChangeRequest | undefined> {
       const row = await requests()
         .where('change_requests.project_id', '=', projectId)
         .where('change_requests.id', '=', requestId)
         .executeTakeFirst()
       return row && toRequest(row)
     },
-    list(projectId, filter, window) {
+    /** Newest first. */
+    list(projectId: number, filter: RequestFilter, window: Window): Promise<PageOf<ChangeRequest>> {
       let query = requests().where('change_requests.project_id', '=', projectId)
       if (filter.states) query = query.where('change_requests.state', 'in', [...filter.states])
       if (filter.actionKey !== undefined) query = query.where('change_requests.action_key', '=', filter.actionKey)
@@ -72,7 +75,8 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
       }
       return readPage(query.orderBy('change_requests.id', 'desc'), window, toRequest)
     },
-    async listDue(now, limit) {
+    /** Requests of all projects that the job has to look at, earliest due first. */
+    async listDue(now: Instant, limit: number): Promise<readonly ChangeRequest[]> {
       const rows = await requests()
         .where('change_requests.due_at', 'is not', null)
         .where('change_requests.due_at', '<=', now)
@@ -82,7 +86,12 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
         .execute()
       return rows.map(toRequest)
     },
-    async findSame({ projectId, contentHash, requester }) {
+    /** A pending request for the same content by the same user. */
+    async findSame({
+      projectId,
+      contentHash,
+      requester,
+    }: Pick<ChangeRequest, 'projectId' | 'contentHash' | 'requester'>): Promise<ChangeRequest | undefined> {
       const row = await requests()
         .where('change_requests.project_id', '=', projectId)
         .where('change_requests.state', '=', 'pending')
@@ -91,12 +100,14 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
         .executeTakeFirst()
       return row && toRequest(row)
     },
-    countOpen(projectId, requesterId) {
+    /** Of all requesters, or of one. */
+    countOpen(projectId: number, requesterId?: number): Promise<number> {
       const open = db.selectFrom('change_requests').where('project_id', '=', projectId).where('state', 'in', openStates)
       return countRows(requesterId === undefined ? open : open.where('requester_id', '=', requesterId))
     },
 
-    async decide(decision) {
+    /** A later decision of a user about the same content replaces the earlier one. */
+    async decide(decision: Decision): Promise<void> {
       const { changeRequestId, user, contentHash, impact } = decision
       const made = {
         decision: decision.decision,
@@ -110,7 +121,8 @@ export function sqlChangeRequestStore(db: Kysely<Tables>): ChangeRequestStore {
         .onConflict(oc => oc.columns(['change_request_id', 'user_id', 'content_hash']).doUpdateSet(made))
         .execute()
     },
-    async listDecisions(requestIds) {
+    /** In the order in which they were made. */
+    async listDecisions(requestIds: readonly number[]): Promise<readonly Decision[]> {
       if (requestIds.length === 0) return []
       const rows = await db
         .selectFrom('change_request_decisions')

@@ -153,3 +153,16 @@ export const canDecide = (
   { policy, eligible }: Pick<PolicyStatus, 'policy' | 'eligible'>,
   userId: number,
 ): boolean => eligible.has(userId) && (policy.allowSelfApprove || userId !== request.requester.id)
+
+export interface RequestFilter {
+  /** Any of these. */
+  readonly states?: readonly RequestState[]
+  readonly actionKey?: string
+  readonly requesterId?: number
+  readonly flagId?: number
+  readonly cohortId?: number
+  /** Emergency changes whose review is not closed. */
+  readonly isReviewOpen?: boolean
+  /** Pending ones on which this user has not decided, by someone else or not. */
+  readonly undecidedBy?: number
+}

@@ -12,8 +12,7 @@ import { freezeInForce } from '../freezes/freeze.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import { cancelChange, planChange, replanChange, type SchedulePlan } from './plan-change.ts'
 import { scheduleToWire } from './schedule-resource.ts'
-import type { ScheduleFilter } from './schedule-store.ts'
-import type { ScheduledChange } from './scheduled-change.ts'
+import type { ScheduledChange, ScheduleFilter } from './scheduled-change.ts'
 
 interface Deps {
   readonly database: Database

@@ -1,13 +1,14 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Instant } from '../../../instant.ts'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { RecurrenceInterval } from './schedule-recurrence.ts'
-import type { ScheduleStore } from './schedule-store.ts'
-import type { ScheduledChange, ScheduleStatus } from './scheduled-change.ts'
+import type { ScheduledChange, ScheduleFilter, ScheduleStatus } from './scheduled-change.ts'
 
-export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
+export function sqlScheduleStore(db: Kysely<Tables>) {
   const changes = () =>
     db
       .selectFrom('scheduled_changes')
@@ -16,7 +17,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
       .select(embeddedUser('creator'))
 
   return {
-    async create(change) {
+    async create(change: Omit<ScheduledChange, 'id'>): Promise<ScheduledChange> {
       const { id } = await db
         .insertInto('scheduled_changes')
         .values(fromChange(change))
@@ -24,20 +25,26 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
         .executeTakeFirstOrThrow()
       return { ...change, id }
     },
-    async save(change) {
+    /** Throws `StaleWrite` unless the version is exactly one above the stored one. */
+    async save(change: ScheduledChange): Promise<void> {
       await saveVersioned(db, 'scheduled_changes', change.id, fromChange(change))
     },
-    async remove(changeId) {
+    async remove(changeId: number): Promise<void> {
       await db.deleteFrom('scheduled_changes').where('id', '=', changeId).execute()
     },
-    async find(projectId, changeId) {
+    async find(projectId: number, changeId: number): Promise<ScheduledChange | undefined> {
       const row = await changes()
         .where('scheduled_changes.project_id', '=', projectId)
         .where('scheduled_changes.id', '=', changeId)
         .executeTakeFirst()
       return row && toChange(row)
     },
-    async findPartner({ id, projectId, pairId }) {
+    /** The other change of the pair. */
+    async findPartner({
+      id,
+      projectId,
+      pairId,
+    }: Pick<ScheduledChange, 'id' | 'projectId' | 'pairId'>): Promise<ScheduledChange | undefined> {
       if (pairId === null) return undefined
       const row = await changes()
         .where('scheduled_changes.project_id', '=', projectId)
@@ -46,14 +53,16 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
         .executeTakeFirst()
       return row && toChange(row)
     },
-    list(projectId, { flagId, status }, window) {
+    /** Ordered by scheduled time. */
+    list(projectId: number, { flagId, status }: ScheduleFilter, window: Window): Promise<PageOf<ScheduledChange>> {
       let query = changes().where('scheduled_changes.project_id', '=', projectId)
       if (flagId !== undefined) query = query.where('scheduled_changes.flag_id', '=', flagId)
       if (status !== undefined) query = query.where('scheduled_changes.status', '=', status)
       const ordered = query.orderBy('scheduled_changes.scheduled_at').orderBy('scheduled_changes.id')
       return readPage(ordered, window, toChange)
     },
-    async listDue(now, limit) {
+    /** Due changes of all projects, earliest due first. */
+    async listDue(now: Instant, limit: number): Promise<readonly ScheduledChange[]> {
       const rows = await changes()
         // A literal, so that both databases can use the partial index.
         .where('scheduled_changes.status', '=', sql.lit('pending'))
@@ -64,7 +73,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
         .execute()
       return rows.map(toChange)
     },
-    async countPending(projectId) {
+    async countPending(projectId: number): Promise<number> {
       const row = await db
         .selectFrom('scheduled_changes')
         .select(({ fn }) => fn.countAll<number>().as('n'))

@@ -139,3 +139,8 @@ const neverDue: Instant = '9999-12-31T23:59:59.000000Z'
 /** When a planned change is due. */
 export const dueOf = (recurrence: ScheduleRecurrence, scheduledAt: Instant): Instant =>
   isPaused(recurrence) ? neverDue : scheduledAt
+
+export interface ScheduleFilter {
+  readonly flagId?: number
+  readonly status?: ScheduleStatus
+}

@@ -1,7 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../../instant.ts'
 import { insertRows } from '../../../storage/bulk-rows.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { CohortJob, CohortJobStore, NewCohortJob } from './cohort-job-store.ts'
+import type { CohortJob, NewCohortJob } from './cohort-job.ts'
 
 const newJobColumns = ({ task, total, revision, dueAt }: NewCohortJob) => ({
   task: JSON.stringify(task),
@@ -14,7 +15,7 @@ const newJobColumns = ({ task, total, revision, dueAt }: NewCohortJob) => ({
   revision,
 })
 
-export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
+export function sqlCohortJobStore(db: Kysely<Tables>) {
   const jobs = () =>
     db
       .selectFrom('cohort_jobs')
@@ -30,7 +31,8 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
       .executeTakeFirst()
 
   return {
-    async put(job) {
+    /** Replaces the cohort's queued job, if any. */
+    async put(job: NewCohortJob): Promise<void> {
       const columns = newJobColumns(job)
       await db
         .insertInto('cohort_jobs')
@@ -38,11 +40,13 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
         .onConflict(conflict => conflict.column('cohort_id').doUpdateSet(columns))
         .execute()
     },
-    async createAll(created) {
+    /** For cohorts without a job. */
+    async createAll(created: readonly NewCohortJob[]): Promise<void> {
       const rows = created.map(job => ({ cohort_id: job.cohortId, ...newJobColumns(job) }))
       await insertRows(db, 'cohort_jobs', rows)
     },
-    async findDue(now) {
+    /** The job that has been due the longest. */
+    async findDue(now: Instant): Promise<CohortJob | undefined> {
       const row = await jobs()
         .where('cohort_jobs.due_at', '<=', now)
         .orderBy('cohort_jobs.due_at')
@@ -51,18 +55,21 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
         .executeTakeFirst()
       return row && toJob(row)
     },
-    async find(cohortId) {
+    async find(cohortId: number): Promise<CohortJob | undefined> {
       const row = await jobs().where('cohort_jobs.cohort_id', '=', cohortId).executeTakeFirst()
       return row && toJob(row)
     },
-    async advance(job) {
+    /** False when the job was superseded or removed. */
+    async advance(job: CohortJob): Promise<boolean> {
       const { position, processed, matched, total } = job
       return (await change(job, { position, processed, matched, total })).numUpdatedRows > 0n
     },
-    async postpone(job, dueAt) {
+    /** Schedules a retry. */
+    async postpone(job: CohortJob, dueAt: Instant): Promise<void> {
       await change(job, { attempts: job.attempts + 1, due_at: dueAt })
     },
-    async finish(job) {
+    /** False when the job was superseded or removed. */
+    async finish(job: CohortJob): Promise<boolean> {
       const result = await db
         .deleteFrom('cohort_jobs')
         .where('cohort_id', '=', job.cohortId)
@@ -70,18 +77,21 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async remove(cohortId) {
+    async remove(cohortId: number): Promise<void> {
       await db.deleteFrom('cohort_jobs').where('cohort_id', '=', cohortId).execute()
       await db.deleteFrom('cohort_imports').where('cohort_id', '=', cohortId).execute()
     },
 
-    async addImport(cohortId, distinctIds) {
+    async addImport(cohortId: number, distinctIds: readonly string[]): Promise<void> {
       await db
         .insertInto('cohort_imports')
         .values({ cohort_id: cohortId, distinct_ids: JSON.stringify(distinctIds) })
         .execute()
     },
-    async nextImport(cohortId) {
+    /** The oldest chunk of distinct ids that is still to be imported. */
+    async nextImport(
+      cohortId: number,
+    ): Promise<{ readonly id: number; readonly distinctIds: readonly string[] } | undefined> {
       const row = await db
         .selectFrom('cohort_imports')
         .select(['id', 'distinct_ids'])
@@ -91,7 +101,7 @@ export function sqlCohortJobStore(db: Kysely<Tables>): CohortJobStore {
         .executeTakeFirst()
       return row && { id: row.id, distinctIds: JSON.parse(row.distinct_ids) }
     },
-    async removeImport(id) {
+    async removeImport(id: number): Promise<void> {
       await db.deleteFrom('cohort_imports').where('id', '=', id).execute()
     },
   }

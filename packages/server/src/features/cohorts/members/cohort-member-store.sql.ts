@@ -1,20 +1,20 @@
 import { type Kysely, sql } from 'kysely'
+import type { Window } from '../../../pagination.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
 import { unindexed } from '../../../storage/unindexed.ts'
-import type { CohortMemberStore } from './cohort-member-store.ts'
 
 const parametersMax = 5000
 
 /** Rows are locked in one order, so that two writers of the same people cannot deadlock. */
 const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b)
 
-/** `onChanged` is called with the persons that are added or removed; merges and deletions of persons are announced as such. */
-export function sqlCohortMemberStore(
-  db: Kysely<Tables>,
-  onChanged: (personIds: readonly number[]) => void = () => {},
-): CohortMemberStore {
+/**
+ * Members of static cohorts. `onChanged` is called with the persons that are added or removed; merges and deletions
+ * of persons are announced as such.
+ */
+export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
   /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
   const changeCount = async (cohortId: number, by: number): Promise<void> => {
     if (by === 0) return
@@ -26,7 +26,8 @@ export function sqlCohortMemberStore(
   }
 
   return {
-    async holding(personId, cohortIds) {
+    /** The subset of these cohorts that contain the person. */
+    async holding(personId: number, cohortIds: readonly number[]): Promise<ReadonlySet<number>> {
       if (cohortIds.length === 0) return new Set()
       const rows = await db
         .selectFrom('cohort_people')
@@ -36,7 +37,8 @@ export function sqlCohortMemberStore(
         .execute()
       return new Set(rows.map(row => row.cohort_id))
     },
-    async add(projectId, cohortId, personIds) {
+    /** Adds persons of the project and returns how many are new. Persons that do not exist are skipped. */
+    async add(projectId: number, cohortId: number, personIds: readonly number[]): Promise<number> {
       onChanged(personIds)
       let added = 0
       for (const part of inParts(ascending(personIds), parametersMax)) {
@@ -58,7 +60,8 @@ export function sqlCohortMemberStore(
       await changeCount(cohortId, added)
       return added
     },
-    async remove(cohortId, personIds) {
+    /** Returns how many were members. */
+    async remove(cohortId: number, personIds: readonly number[]): Promise<number> {
       onChanged(personIds)
       let removed = 0
       for (const part of inParts(ascending(personIds), parametersMax)) {
@@ -72,7 +75,8 @@ export function sqlCohortMemberStore(
       await changeCount(cohortId, -removed)
       return removed
     },
-    async move(fromPersonId, toPersonId) {
+    /** Moves memberships when two persons are merged. */
+    async move(fromPersonId: number, toPersonId: number): Promise<void> {
       const cohortIds = await cohortsOf(fromPersonId)
       if (cohortIds.length === 0) return
       const inBoth = new Set(await cohortsOf(toPersonId))
@@ -87,7 +91,8 @@ export function sqlCohortMemberStore(
       await db.deleteFrom('cohort_people').where('person_id', '=', fromPersonId).execute()
       for (const cohortId of cohortIds) if (inBoth.has(cohortId)) await changeCount(cohortId, -1)
     },
-    async removePerson(projectId, personId) {
+    /** Removes a person from all cohorts and returns their ids. */
+    async removePerson(projectId: number, personId: number): Promise<readonly number[]> {
       const cohortIds = await cohortsOf(personId)
       const isOurs =
         cohortIds.length > 0 &&
@@ -102,7 +107,8 @@ export function sqlCohortMemberStore(
       for (const cohortId of cohortIds) await changeCount(cohortId, -1)
       return cohortIds
     },
-    async list(cohortId, search, window) {
+    /** Person ids, newest first; `search` matches part of a distinct id or of a property. */
+    async list(cohortId: number, search: string | undefined, window: Window): Promise<readonly number[]> {
       let members = db
         .selectFrom('cohort_people')
         .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
@@ -122,7 +128,8 @@ export function sqlCohortMemberStore(
         .execute()
       return rows.map(row => row.id)
     },
-    async findPersons(projectId, distinctIds) {
+    /** Person ids by distinct id; distinct ids without a person are not in the map. */
+    async findPersons(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const found = new Map<string, number>()
       for (const part of inParts(distinctIds, parametersMax)) {
         const rows = await db
@@ -135,7 +142,8 @@ export function sqlCohortMemberStore(
       }
       return found
     },
-    async findPersonsByUuid(projectId, uuids) {
+    /** Person ids by UUID. */
+    async findPersonsByUuid(projectId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const found = new Map<string, number>()
       for (const part of inParts(uuids, parametersMax)) {
         const rows = await db

@@ -1,8 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { monotonicNow } from '../../../concurrency/monotonic-clock.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import type { Job, JobContext } from '../../../jobs/job-runner.ts'
-import { LeaseLost } from '../../../jobs/job-runner.ts'
+import { type Job, type JobContext, LeaseLost } from '../../../jobs/job-runner.ts'
 import { Problem } from '../../../problem.ts'
 import type { EphemeralChanges, EphemeralTopic } from '../../../storage/changes/ephemeral-changes.ts'
 import type { FlagQuery, WalkRequest } from '../../impact/scan/scan-request.ts'
@@ -10,7 +9,7 @@ import type { Scanner } from '../../impact/scan/scanner.ts'
 import { cohortQuery } from '../cohort-query.ts'
 import { queueCount } from '../create-cohort.ts'
 import { recordCohort } from '../record-cohort.ts'
-import type { CohortJob } from './cohort-job-store.ts'
+import type { CohortJob } from './cohort-job.ts'
 
 interface CohortWorkOptions {
   readonly scanner: Scanner

@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { type EventCount, type EventCountQuery, type EventCountStore, minuteOf } from './event-counts.ts'
+import { type EventCount, type EventCountQuery, type Minute, minuteOf } from './event-counts.ts'
 
 const rowsPerInsertMax = 1000
 
-export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
+/** Event counts by minute, the input of automatic rollback. */
+export function sqlEventCounts(db: Kysely<Tables>) {
   function matching(projectId: number, { event, flag, from, to }: EventCountQuery) {
     const query = db
       .selectFrom('event_counts')
@@ -21,7 +23,7 @@ export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
   }
 
   return {
-    async add(projectId, counts) {
+    async add(projectId: number, counts: readonly EventCount[]): Promise<void> {
       for (const part of inParts(inOrder(counts), rowsPerInsertMax)) {
         await db
           .insertInto('event_counts')
@@ -43,13 +45,17 @@ export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
           .execute()
       }
     },
-    async sum(projectId, query) {
+    async sum(projectId: number, query: EventCountQuery): Promise<number> {
       const row = await matching(projectId, query)
         .select(({ fn }) => fn.sum<number | null>('count').as('total'))
         .executeTakeFirst()
       return Number(row?.total ?? 0)
     },
-    async series(projectId, query) {
+    /** Ordered by minute; minutes without events are omitted. */
+    async series(
+      projectId: number,
+      query: EventCountQuery,
+    ): Promise<readonly { readonly minute: Minute; readonly count: number }[]> {
       const rows = await matching(projectId, query)
         .select(({ fn }) => ['minute', fn.sum<number>('count').as('total')])
         .groupBy('minute')
@@ -57,7 +63,8 @@ export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
         .execute()
       return rows.map(row => ({ minute: row.minute, count: Number(row.total) }))
     },
-    async listNames(projectId, since) {
+    /** Sorted names of the events counted since an instant. */
+    async listNames(projectId: number, since: Instant): Promise<readonly string[]> {
       const rows = await db
         .selectFrom('event_counts')
         .select('event')
@@ -69,7 +76,8 @@ export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
         .execute()
       return rows.map(row => row.event)
     },
-    async removeBefore(minute) {
+    /** Deletes the counts before this minute and returns their number. */
+    async removeBefore(minute: Minute): Promise<number> {
       const result = await db.deleteFrom('event_counts').where('minute', '<', minute).executeTakeFirst()
       return Number(result.numDeletedRows)
     },

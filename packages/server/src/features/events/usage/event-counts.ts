@@ -27,18 +27,3 @@ export interface EventCountQuery {
   /** Exclusive. */
   readonly to: Instant
 }
-
-/** Event counts by minute, the input of automatic rollback. */
-export interface EventCountStore {
-  add(projectId: number, counts: readonly EventCount[]): Promise<void>
-  sum(projectId: number, query: EventCountQuery): Promise<number>
-  /** Ordered by minute; minutes without events are omitted. */
-  series(
-    projectId: number,
-    query: EventCountQuery,
-  ): Promise<readonly { readonly minute: Minute; readonly count: number }[]>
-  /** Sorted names of the events counted since an instant. */
-  listNames(projectId: number, since: Instant): Promise<readonly string[]>
-  /** Deletes the counts before this minute and returns their number. */
-  removeBefore(minute: Minute): Promise<number>
-}

@@ -2,7 +2,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { IncomingEvent } from '../event.ts'
 import type { CountedFlags } from './counted-flags.ts'
 import { type EventCount, eventCountDaysMax, minuteOf } from './event-counts.ts'
-import { dayOf, type UsageIncrement, type UsageKind } from './usage-store.ts'
+import { dayOf, type UsageIncrement, type UsageKind } from './usage.ts'
 import { userHash } from './user-sample.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000

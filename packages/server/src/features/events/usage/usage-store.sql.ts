@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { UsageRange, UsageStore } from './usage-store.ts'
+import type { Day, RecentCalls, UsageIncrement, UsageKind, UsagePoint, UsageRange } from './usage.ts'
 import { estimate, thresholdAt } from './user-sample.ts'
 import { addUsage } from './write-usage.sql.ts'
 
 const seriesPerWriteMax = 1000
 
-export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
+export function sqlUsageStore(db: Kysely<Tables>) {
   const inRange = (projectId: number, { flagKey, kind, from, to }: UsageRange) =>
     db
       .selectFrom('flag_usage')
@@ -21,10 +22,11 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
     db.selectFrom('flag_usage').select('id').where('day', '<', day).orderBy('day').limit(limit)
 
   return {
-    async add(projectId, increments) {
+    async add(projectId: number, increments: readonly UsageIncrement[]): Promise<void> {
       for (const part of inParts(increments, seriesPerWriteMax)) await addUsage(db, projectId, part)
     },
-    async series(projectId, range) {
+    /** One point per variant and day with calls, ordered by day, then variant. */
+    async series(projectId: number, range: UsageRange): Promise<readonly UsagePoint[]> {
       const rows = await inRange(projectId, range).selectAll().orderBy('day').orderBy('variant').execute()
       return rows.map(row => ({
         variant: row.variant,
@@ -33,7 +35,8 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
         users: estimate(row.kept_users, row.sampling_level),
       }))
     },
-    async uniqueUsers(projectId, range) {
+    /** Distinct users over the range, by variant. Days whose user hashes were removed (after 31 days) are not included. */
+    async uniqueUsers(projectId: number, range: UsageRange): Promise<ReadonlyMap<string, number>> {
       const levels = await inRange(projectId, range)
         .select(({ fn }) => ['variant', fn.max('sampling_level').as('level')])
         .groupBy('variant')
@@ -51,7 +54,8 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
       }
       return found
     },
-    async lastUsed(projectId, kind) {
+    /** Last use of each flag of the project. Flags without such a use are not in the map. */
+    async lastUsed(projectId: number, kind: UsageKind): Promise<ReadonlyMap<string, Instant>> {
       const rows = await db
         .selectFrom('flag_last_used')
         .select(['flag_key', 'at'])
@@ -60,7 +64,12 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
-    async recentCalls(projectId, flagKeys, from) {
+    /** Last call, and calls by day from a day on, of each of these flags. Flags without calls are not in the map. */
+    async recentCalls(
+      projectId: number,
+      flagKeys: readonly string[],
+      from: Day,
+    ): Promise<ReadonlyMap<string, RecentCalls>> {
       if (flagKeys.length === 0) return new Map()
       const last = await db
         .selectFrom('flag_last_used')
@@ -84,7 +93,8 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
       for (const { flag_key, day, calls } of days) found.get(flag_key)?.byDay.set(day, Number(calls))
       return found
     },
-    async removeUsersBefore(day, limit) {
+    /** Removes user hashes before a day (the counts stay), for at most `limit` series. Returns the number of series. */
+    async removeUsersBefore(day: Day, limit: number): Promise<number> {
       const ids = await oldSeries(day, limit)
         .where(({ exists, selectFrom }) =>
           exists(selectFrom('flag_usage_users').select('usage_id').whereRef('usage_id', '=', 'flag_usage.id')),
@@ -93,7 +103,8 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
       for (const { id } of ids) await db.deleteFrom('flag_usage_users').where('usage_id', '=', id).execute()
       return ids.length
     },
-    async removeBefore(day, limit) {
+    /** Removes at most `limit` series before a day. Returns the number of series. */
+    async removeBefore(day: Day, limit: number): Promise<number> {
       const ids = await oldSeries(day, limit).execute()
       for (const { id } of ids) await db.deleteFrom('flag_usage').where('id', '=', id).execute()
       return ids.length

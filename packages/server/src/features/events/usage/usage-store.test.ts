@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 import { type EventCount, minuteOf } from './event-counts.ts'
-import type { UsageIncrement } from './usage-store.ts'
+import type { UsageIncrement } from './usage.ts'
 import { sampledUsersMax, userHash } from './user-sample.ts'
 
 const at = '2026-01-01T10:00:00.000000Z'

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { UsageIncrement } from './usage-store.ts'
+import type { UsageIncrement } from './usage.ts'
 import { sampledUsersMax, thresholdAt } from './user-sample.ts'
 
 const rowsPerInsertMax = 2000

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import {
@@ -8,10 +9,9 @@ import {
   readOptionalUser,
   readUser,
 } from '../../identity/embedded-user.sql.ts'
-import type { FlagComment, FlagDetails } from './flag-details.ts'
-import type { FlagDetailsStore } from './flag-details-store.ts'
+import type { FlagComment, FlagDetails, FlagDetailsPatch } from './flag-details.ts'
 
-export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
+export function sqlFlagDetailsStore(db: Kysely<Tables>) {
   const details = (projectId: number) =>
     db
       .selectFrom('flag_details')
@@ -43,19 +43,22 @@ export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
       .execute()
 
   return {
-    async find(projectId, flagId) {
+    /** Undefined when nothing is stored. */
+    async find(projectId: number, flagId: number): Promise<FlagDetails | undefined> {
       const row = await details(projectId).where('flag_details.flag_id', '=', flagId).executeTakeFirst()
       return row && toDetails(row)
     },
-    async findMany(projectId, flagIds) {
+    async findMany(projectId: number, flagIds: readonly number[]): Promise<readonly FlagDetails[]> {
       if (flagIds.length === 0) return []
       const rows = await details(projectId).where('flag_details.flag_id', 'in', flagIds).execute()
       return rows.map(toDetails)
     },
-    list(projectId, window) {
+    /** By flag id. */
+    list(projectId: number, window: Window): Promise<PageOf<FlagDetails>> {
       return readPage(details(projectId).orderBy('flag_details.flag_id'), window, toDetails)
     },
-    async save(projectId, flagId, { ownerId, expectedEnd, links }) {
+    /** Writes only the fields of the patch, so that two requests never revert each other's. */
+    async save(projectId: number, flagId: number, { ownerId, expectedEnd, links }: FlagDetailsPatch): Promise<void> {
       await ensureRow(projectId, flagId)
       const sent = {
         ...(ownerId !== undefined && { owner_id: ownerId }),
@@ -70,7 +73,7 @@ export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
         .where('project_id', '=', projectId)
         .execute()
     },
-    async addComment(projectId, comment) {
+    async addComment(projectId: number, comment: Omit<FlagComment, 'id'>): Promise<FlagComment> {
       // The count of comments is read with the row of the flag.
       await ensureRow(projectId, comment.flagId)
       const { id } = await db
@@ -86,14 +89,15 @@ export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
         .executeTakeFirstOrThrow()
       return { ...comment, id }
     },
-    async findComment(projectId, flagId, commentId) {
+    async findComment(projectId: number, flagId: number, commentId: number): Promise<FlagComment | undefined> {
       const row = await comments(projectId, flagId).where('flag_comments.id', '=', commentId).executeTakeFirst()
       return row && toComment(row)
     },
-    listComments(projectId, flagId, window) {
+    /** Newest first. */
+    listComments(projectId: number, flagId: number, window: Window): Promise<PageOf<FlagComment>> {
       return readPage(comments(projectId, flagId).orderBy('flag_comments.id', 'desc'), window, toComment)
     },
-    async removeComment(commentId) {
+    async removeComment(commentId: number): Promise<void> {
       await db.deleteFrom('flag_comments').where('id', '=', commentId).execute()
     },
   }

@@ -7,7 +7,7 @@ import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import type { Flag } from '../flag.ts'
 import { getFlag } from '../flag-routes.ts'
-import type { StoredPayloadSchema } from './payload-schema-store.ts'
+import type { StoredPayloadSchema } from './payload-schema.ts'
 import { removePayloadSchema, setPayloadSchema } from './set-payload-schema.ts'
 
 interface Deps {

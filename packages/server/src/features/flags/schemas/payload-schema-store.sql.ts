@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../../instant.ts'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { PayloadSchemaStore, StoredPayloadSchema } from './payload-schema-store.ts'
+import type { JsonSchema, StoredPayloadSchema } from './payload-schema.ts'
 
-export function sqlPayloadSchemaStore(db: Kysely<Tables>): PayloadSchemaStore {
+export function sqlPayloadSchemaStore(db: Kysely<Tables>) {
   const schemas = (projectId: number) =>
     db
       .selectFrom('payload_schemas')
@@ -12,15 +14,16 @@ export function sqlPayloadSchemaStore(db: Kysely<Tables>): PayloadSchemaStore {
       .where('payload_schemas.project_id', '=', projectId)
 
   return {
-    async find(projectId, flagId) {
+    async find(projectId: number, flagId: number): Promise<StoredPayloadSchema | undefined> {
       const row = await schemas(projectId).where('payload_schemas.flag_id', '=', flagId).executeTakeFirst()
       return row && toSchema(row)
     },
-    list(projectId, window) {
+    /** Of the flags that are not deleted, by flag id. */
+    list(projectId: number, window: Window): Promise<PageOf<StoredPayloadSchema>> {
       const live = schemas(projectId).where('flags.deleted', '=', 0).orderBy('payload_schemas.flag_id')
       return readPage(live, window, toSchema)
     },
-    async save(projectId, flagId, schema, now) {
+    async save(projectId: number, flagId: number, schema: JsonSchema, now: Instant): Promise<void> {
       const values = { schema: JSON.stringify(schema), updated_at: now }
       await db
         .insertInto('payload_schemas')
@@ -28,7 +31,7 @@ export function sqlPayloadSchemaStore(db: Kysely<Tables>): PayloadSchemaStore {
         .onConflict(conflict => conflict.column('flag_id').doUpdateSet(values))
         .execute()
     },
-    async remove(projectId, flagId) {
+    async remove(projectId: number, flagId: number): Promise<void> {
       await db.deleteFrom('payload_schemas').where('flag_id', '=', flagId).where('project_id', '=', projectId).execute()
     },
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parsePayload } from '@halyard/engine'
 import { linearRegex } from '../../../evaluation/linear-regex.ts'
+import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import type { FreeObject } from '../flag.ts'
 
@@ -210,4 +211,11 @@ function numberMismatch(schema: JsonSchema, value: number, path: string): string
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum) return `${path} must be above ${exclusiveMinimum}.`
   if (exclusiveMaximum !== undefined && value >= exclusiveMaximum) return `${path} must be below ${exclusiveMaximum}.`
   return undefined
+}
+
+export interface StoredPayloadSchema {
+  readonly flagId: number
+  readonly flagKey: string
+  readonly schema: JsonSchema
+  readonly updatedAt: Instant
 }

@@ -5,7 +5,7 @@ import { Problem } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { hashSecret } from '../secret.ts'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
-import type { SignInFailures, SignInWindow } from './sign-in-failure-store.ts'
+import type { SignInFailures, SignInWindow } from './sign-in-failure-store.sql.ts'
 
 const wrongForAccountFromAddressMax = 5
 const wrongForAccountMax = 50

@@ -4,7 +4,7 @@ import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
 import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
-import { keysPerSignInMax, rememberedDays, userAgentCharactersMax } from './sign-in-store.ts'
+import { keysPerSignInMax, rememberedDays, userAgentCharactersMax } from './sign-in.ts'
 
 export interface Session {
   readonly user: User

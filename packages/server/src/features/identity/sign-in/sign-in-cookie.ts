@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { forbidden } from '../../../problem.ts'
-import { rememberedDays } from './sign-in-store.ts'
+import { rememberedDays } from './sign-in.ts'
 
 /** The only path that receives the cookie: it authenticates nothing else. */
 const path = '/api/session/resume'

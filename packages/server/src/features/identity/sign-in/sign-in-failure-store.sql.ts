@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely'
+import type { Instant } from '../../../instant.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { SignInFailureStore, SignInFailures } from './sign-in-failure-store.ts'
 
-export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
+/** Wrong passwords on all nodes. Failures outside the window do not count, nor those that a wrong clock dated ahead. */
+export function sqlSignInFailureStore(db: Kysely<Tables>) {
   return {
-    find: (keys, { from, to }) =>
+    /** The keys that have failures in the window. */
+    find: (keys: readonly string[], { from, to }: SignInWindow): Promise<readonly SignInFailures[]> =>
       db
         .selectFrom('sign_in_failures')
         .selectAll()
@@ -12,7 +14,8 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         .where('since', '>', from)
         .where('since', '<=', to)
         .execute(),
-    async add(keys, { now, from, to }) {
+    /** Adds one failure to each key; returns the new counts. */
+    async add(keys: readonly string[], { now, from, to }: SignInWindow): Promise<readonly SignInFailures[]> {
       // In one order, so that two nodes cannot deadlock.
       const rows = keys.toSorted().map(key => sql`(${key}, 1, ${now})`)
       const counted = sql`sign_in_failures.since > ${from} and sign_in_failures.since <= ${to}`
@@ -24,29 +27,43 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         returning key, count, since`.execute(db)
       return result.rows
     },
-    async remove(key) {
+    async remove(key: string): Promise<void> {
       await db.deleteFrom('sign_in_failures').where('key', '=', key).execute()
     },
-    async removeOutside({ from, to }) {
+    async removeOutside({ from, to }: SignInWindow): Promise<void> {
       await db
         .deleteFrom('sign_in_failures')
         .where(({ or, eb }) => or([eb('since', '<=', from), eb('since', '>', to)]))
         .execute()
     },
 
-    async findSuccess(key) {
+    /** When the last sign-in with this key (an account and an address) succeeded. */
+    async findSuccess(key: string): Promise<Instant | undefined> {
       const row = await db.selectFrom('known_sign_ins').select('last_at').where('key', '=', key).executeTakeFirst()
       return row?.last_at
     },
-    async recordSuccess(key, at) {
+    async recordSuccess(key: string, at: Instant): Promise<void> {
       await db
         .insertInto('known_sign_ins')
         .values({ key, last_at: at })
         .onConflict(conflict => conflict.column('key').doUpdateSet({ last_at: at }))
         .execute()
     },
-    async removeSuccessesBefore(at) {
+    async removeSuccessesBefore(at: Instant): Promise<void> {
       await db.deleteFrom('known_sign_ins').where('last_at', '<', at).execute()
     },
   }
+}
+
+/** How often a password was wrong, for an account or from an address, since the first time within the window. */
+export interface SignInFailures {
+  readonly key: string
+  readonly count: number
+  readonly since: Instant
+}
+
+export interface SignInWindow {
+  readonly now: Instant
+  readonly from: Instant
+  readonly to: Instant
 }

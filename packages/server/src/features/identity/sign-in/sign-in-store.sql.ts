@@ -1,10 +1,12 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../../instant.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { type SignIn, type SignInStore, signInsPerUserMax } from './sign-in-store.ts'
+import { type ListedSignIn, type SignIn, signInsPerUserMax } from './sign-in.ts'
 
-export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
+export function sqlSignInStore(db: Kysely<Tables>) {
   return {
-    async create(signIn) {
+    /** The oldest sign-ins beyond the limit are ended. */
+    async create(signIn: SignIn): Promise<void> {
       await db
         .insertInto('sign_ins')
         .values({
@@ -27,11 +29,12 @@ export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
         .offset(signInsPerUserMax)
       await db.deleteFrom('sign_ins').where('id', 'in', excess).execute()
     },
-    async findByRefreshHash(hash) {
+    async findByRefreshHash(hash: string): Promise<SignIn | undefined> {
       const row = await db.selectFrom('sign_ins').selectAll().where('refresh_hash', '=', hash).executeTakeFirst()
       return row && toSignIn(row)
     },
-    async list(userId, now) {
+    /** Those that are not expired, newest first. */
+    async list(userId: number, now: Instant): Promise<readonly ListedSignIn[]> {
       const rows = await db
         .selectFrom('sign_ins')
         .selectAll()
@@ -48,7 +51,8 @@ export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
         .execute()
       return rows.map(row => ({ ...toSignIn(row), lastUsedAt: row.last_used_at ?? row.created_at }))
     },
-    async remove(userId, id) {
+    /** Revokes its keys as well. False when there was none. */
+    async remove(userId: number, id: string): Promise<boolean> {
       const result = await db
         .deleteFrom('sign_ins')
         .where('user_id', '=', userId)
@@ -56,7 +60,8 @@ export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async trimKeys(id, keptMax) {
+    /** Revokes all keys of the sign-in but the newest. */
+    async trimKeys(id: string, keptMax: number): Promise<void> {
       const excess = db
         .selectFrom('api_keys')
         .select('id')

@@ -2,21 +2,23 @@ import type { Kysely } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { PersonRetentionStore } from './person-retention-store.ts'
 
 const parametersMax = 5000
 
 /** A day, so that a person costs one write a day. */
 const dayOf = (instant: Instant): string => instant.slice(0, 10)
 
-/** `onChanged` is called with the persons that are removed. */
+/**
+ * The day on which each person was last seen in an event; recorded only while persons are removed after some time.
+ * `onChanged` is called with the persons that are removed.
+ */
 export function sqlPersonRetentionStore(
   db: Kysely<Tables>,
   isRecording: boolean,
   onChanged: (personIds: readonly number[]) => void = () => {},
-): PersonRetentionStore {
+) {
   return {
-    async noteSeen(projectId, distinctIds, now) {
+    async noteSeen(projectId: number, distinctIds: readonly string[], now: Instant): Promise<void> {
       if (!isRecording) return
       for (const part of inParts(distinctIds, parametersMax)) {
         await db
@@ -40,7 +42,10 @@ export function sqlPersonRetentionStore(
           .execute()
       }
     },
-    async noteUnrecorded(afterId, limit, now) {
+    /**
+     * Counts the persons after an id as seen now, unless a day is recorded. Returns the last id; undefined when there are none.
+     */
+    async noteUnrecorded(afterId: number, limit: number, now: Instant): Promise<number | undefined> {
       const persons = await db
         .selectFrom('persons')
         .select('id')
@@ -56,7 +61,8 @@ export function sqlPersonRetentionStore(
         .execute()
       return persons.at(-1)?.id
     },
-    async removeUnseen(before, limit, now) {
+    /** Removes at most `limit` persons that were not seen since, except members of static cohorts. Returns how many were considered. */
+    async removeUnseen(before: Instant, limit: number, now: Instant): Promise<number> {
       const unseen = await db
         .selectFrom('person_seen')
         .select('person_id')
@@ -78,7 +84,8 @@ export function sqlPersonRetentionStore(
       await db.deleteFrom('persons').where('id', 'in', ids).where('id', 'not in', members).execute()
       return ids.length
     },
-    async forget(limit) {
+    /** Removes at most so many records. Returns how many. */
+    async forget(limit: number): Promise<number> {
       const removed = await db
         .deleteFrom('person_seen')
         .where('person_id', 'in', ({ selectFrom }) => selectFrom('person_seen').select('person_id').limit(limit))

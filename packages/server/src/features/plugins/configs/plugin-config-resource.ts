@@ -9,7 +9,7 @@ import { type ConfigField, readConfigFields } from '../package/config-field.ts'
 import { maskSecrets, secretMask } from '../package/config-values.ts'
 import type { Plugin } from '../plugin.ts'
 import { pluginToWire } from '../plugin-resource.ts'
-import type { PlannedJob, PluginLog } from '../runtime/plugin-work-store.ts'
+import type { PlannedJob, PluginLog } from '../runtime/plugin-work.ts'
 import type { AttachmentInfo, PluginConfig } from './plugin-config.ts'
 import type { ConfigInput } from './save-config.ts'
 

@@ -1,19 +1,19 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { uniqueViolation } from '../../../storage/driver-error.ts'
 import { readPage } from '../../../storage/read-page.ts'
-import { saveVersioned } from '../../../storage/save-row.ts'
+import { StaleWrite, saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { StaleWrite } from '../../../stores.ts'
 import { sqlPluginStore } from '../plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from '../releases/plugin-release-store.sql.ts'
-import type { AttachmentInfo, EnabledConfig, PluginConfig } from './plugin-config.ts'
-import type { PluginConfigStore } from './plugin-config-store.ts'
+import type { AttachmentInfo, EnabledConfig, NewAttachment, PluginConfig, StoredAttachment } from './plugin-config.ts'
 
-export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
+export function sqlPluginConfigStore(db: Kysely<Tables>) {
   const plugins = sqlPluginStore(db)
   const releases = sqlPluginReleaseStore(db)
   return {
-    async create(config) {
+    /** Raises StaleWrite when the project has a configuration of the plugin already. */
+    async create(config: Omit<PluginConfig, 'id'>): Promise<PluginConfig> {
       const { id } = await db
         .insertInto('plugin_configs')
         .values(fromConfig(config))
@@ -24,10 +24,11 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         })
       return { ...config, id }
     },
-    async save(config) {
+    /** Saves the configuration whose version is one above the stored one. Raises StaleWrite when it is not. */
+    async save(config: PluginConfig): Promise<void> {
       await saveVersioned(db, 'plugin_configs', config.id, fromConfig(config))
     },
-    async find(projectId, configId) {
+    async find(projectId: number, configId: number): Promise<PluginConfig | undefined> {
       const row = await db
         .selectFrom('plugin_configs')
         .selectAll()
@@ -36,7 +37,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .executeTakeFirst()
       return row && toConfig(row)
     },
-    async findByPlugin(projectId, pluginId) {
+    async findByPlugin(projectId: number, pluginId: number): Promise<PluginConfig | undefined> {
       const row = await db
         .selectFrom('plugin_configs')
         .selectAll()
@@ -45,7 +46,8 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .executeTakeFirst()
       return row && toConfig(row)
     },
-    list(projectId, window) {
+    /** Those that are not deleted, in their order. */
+    list(projectId: number, window: Window): Promise<PageOf<PluginConfig>> {
       const live = db
         .selectFrom('plugin_configs')
         .selectAll()
@@ -55,11 +57,13 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .orderBy('plugin_id')
       return readPage(live, window, toConfig)
     },
-    async listIds(pluginId) {
+    /** Ids of the configurations of a plugin, in all projects. */
+    async listIds(pluginId: number): Promise<readonly number[]> {
       const rows = await db.selectFrom('plugin_configs').select('id').where('plugin_id', '=', pluginId).execute()
       return rows.map(row => row.id)
     },
-    async nextPosition(projectId) {
+    /** The next free position. */
+    async nextPosition(projectId: number): Promise<number> {
       const row = await db
         .selectFrom('plugin_configs')
         .select(({ fn }) => fn.max('position').as('last'))
@@ -67,7 +71,8 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .executeTakeFirst()
       return Number(row?.last ?? 0) + 1
     },
-    async listEnabled(projectId) {
+    /** Everything that runs, in all projects whose organization may use plugins or in one of them, in order. */
+    async listEnabled(projectId?: number): Promise<readonly EnabledConfig[]> {
       const rows = await db
         .selectFrom('plugin_configs')
         .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
@@ -94,7 +99,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
       return enabled
     },
 
-    async listAttachments(configIds) {
+    async listAttachments(configIds: readonly number[]): Promise<ReadonlyMap<number, readonly AttachmentInfo[]>> {
       const byConfig = new Map<number, AttachmentInfo[]>(configIds.map(id => [id, []]))
       if (configIds.length === 0) return byConfig
       const rows = await db
@@ -106,11 +111,17 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
       for (const row of rows) byConfig.get(row.config_id)?.push(toInfo(row))
       return byConfig
     },
-    async readAttachments(configId) {
+    /** With their contents. */
+    async readAttachments(configId: number): Promise<readonly StoredAttachment[]> {
       const rows = await db.selectFrom('plugin_attachments').selectAll().where('config_id', '=', configId).execute()
       return rows.map(row => ({ ...toInfo(row), contentsBase64: row.contents_base64 }))
     },
-    async putAttachment(configId, key, { fileName, contentType, contentsBase64 }) {
+    /** Adds or replaces; the id of a replaced one stays. */
+    async putAttachment(
+      configId: number,
+      key: string,
+      { fileName, contentType, contentsBase64 }: NewAttachment,
+    ): Promise<void> {
       const values = {
         file_name: fileName,
         content_type: contentType,
@@ -123,7 +134,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .onConflict(conflict => conflict.columns(['config_id', 'key']).doUpdateSet(values))
         .execute()
     },
-    async removeAttachment(configId, key) {
+    async removeAttachment(configId: number, key: string): Promise<void> {
       await db.deleteFrom('plugin_attachments').where('config_id', '=', configId).where('key', '=', key).execute()
     },
   }

@@ -1,11 +1,17 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { type ReleaseContent, releaseDigest } from './plugin-release.ts'
-import type { PluginReleaseStore } from './plugin-release-store.ts'
+import type { Plugin } from '../plugin.ts'
+import {
+  type Acceptance,
+  type PluginRelease,
+  type ReleaseContent,
+  releaseDigest,
+  type UsedPlugin,
+} from './plugin-release.ts'
 
-export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
-  const store: PluginReleaseStore = {
-    async findAcceptance(organizationId, pluginId) {
+export function sqlPluginReleaseStore(db: Kysely<Tables>) {
+  const store = {
+    async findAcceptance(organizationId: string, pluginId: number): Promise<Acceptance | undefined> {
       const row = await db
         .selectFrom('plugin_acceptances')
         .selectAll()
@@ -14,7 +20,11 @@ export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
         .executeTakeFirst()
       return row && { organizationId, pluginId, digest: row.digest, acceptedAt: row.accepted_at }
     },
-    async accept({ organizationId, pluginId, digest, acceptedAt }, { content, code, files }) {
+    /** Replaces the organization's acceptance, and removes releases that no organization has accepted. */
+    async accept(
+      { organizationId, pluginId, digest, acceptedAt }: Acceptance,
+      { content, code, files }: PluginRelease,
+    ): Promise<void> {
       await db
         .insertInto('plugin_releases')
         .values({
@@ -39,15 +49,17 @@ export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
         .where('digest', 'not in', accepted)
         .execute()
     },
-    async findCode(pluginId, digest) {
+    async findCode(pluginId: number, digest: string): Promise<string | undefined> {
       const row = await release(pluginId, digest).select('code').executeTakeFirst()
       return row?.code ?? undefined
     },
-    async findFiles(pluginId, digest) {
+    /** Undefined when they were not stored with the release. */
+    async findFiles(pluginId: number, digest: string): Promise<ReadonlyMap<string, string> | undefined> {
       const row = await release(pluginId, digest).select('files').executeTakeFirst()
       return row?.files ? new Map(Object.entries(JSON.parse(row.files) as Record<string, string>)) : undefined
     },
-    async use(organizationId, plugin) {
+    /** The plugin as the organization runs it: its own as it is, another organization's as it was accepted. */
+    async use(organizationId: string, plugin: Plugin): Promise<UsedPlugin> {
       const asItIs = { plugin, pinnedDigest: undefined }
       if (plugin.organizationId === organizationId) return { ...asItIs, isAccepted: true, updateAvailable: false }
       const accepted = await store.findAcceptance(organizationId, plugin.id)

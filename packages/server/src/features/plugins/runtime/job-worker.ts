@@ -4,7 +4,7 @@ import type { Database } from '../../../stores.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
 import { type ActivePlugin, describe } from './active-plugin.ts'
 import { deliverEvent, type PluginEvent } from './delivery/deliver-event.ts'
-import type { PluginJob } from './plugin-work-store.ts'
+import type { PluginJob } from './plugin-work.ts'
 import type { PluginLogWriter } from './services/plugin-log.ts'
 
 /** Runs planned jobs. A lease keeps other nodes away; when a node dies with it, another runs the job once it has ended. */

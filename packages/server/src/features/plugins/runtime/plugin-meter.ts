@@ -1,6 +1,6 @@
 import { type Instant, instantOf } from '../../../instant.ts'
 import type { Database } from '../../../stores.ts'
-import { noMetrics, type PluginMetricsRow } from './plugin-work-store.ts'
+import { noMetrics, type PluginMetricsRow } from './plugin-work.ts'
 
 /** Counts what plugins do: for Prometheus at once, for the database in batches. */
 export interface PluginMeter {

@@ -1,9 +1,10 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
+import type { PageOf, Window } from '../../../pagination.ts'
 import { readPage } from '../../../storage/read-page.ts'
+import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
-import { StaleWrite } from '../../../stores.ts'
 import {
   type LogFilter,
   type LogType,
@@ -14,11 +15,12 @@ import {
   type PluginJob,
   type PluginJobKind,
   type PluginLog,
+  type PluginMetricsRow,
   type PluginMetricsTotal,
-  type PluginWorkStore,
   storageCharactersMax,
   storageKeysMax,
-} from './plugin-work-store.ts'
+  type UndeliveredFlag,
+} from './plugin-work.ts'
 
 const implausibleMilliseconds = 60 * 60_000
 
@@ -26,7 +28,8 @@ const implausibleMilliseconds = 60 * 60_000
 const isFree = (now: Instant) => sql<boolean>`(plugin_jobs.leased_until is null or plugin_jobs.leased_until < ${now}
   or plugin_jobs.leased_until > ${plusMilliseconds(now, implausibleMilliseconds)})`
 
-export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
+/** What running plugins leaves behind: their storage, logs, jobs, schedules and counts. */
+export function sqlPluginWorkStore(db: Kysely<Tables>) {
   const sums = <K extends 'config_id' | 'plugin_id'>(key: K) =>
     db
       .selectFrom('plugin_metrics')
@@ -42,7 +45,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       .groupBy(key === 'config_id' ? 'plugin_metrics.config_id' : 'plugin_configs.plugin_id')
 
   return {
-    async getValue(configId, key) {
+    async getValue(configId: number, key: string): Promise<unknown> {
       const row = await db
         .selectFrom('plugin_storage')
         .select('value')
@@ -51,7 +54,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .executeTakeFirst()
       return row ? JSON.parse(row.value) : null
     },
-    async setValue(configId, key, value) {
+    /** Raises an Error when the configuration's storage would outgrow its limit. */
+    async setValue(configId: number, key: string, value: unknown): Promise<void> {
       const text = JSON.stringify(value ?? null)
       await db
         .insertInto('plugin_storage')
@@ -70,11 +74,12 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         throw new Error('The storage of this plugin is full.')
       }
     },
-    async removeValue(configId, key) {
+    async removeValue(configId: number, key: string): Promise<void> {
       await db.deleteFrom('plugin_storage').where('config_id', '=', configId).where('key', '=', key).execute()
     },
 
-    async appendLogs(logs) {
+    /** Lines of deleted configurations are skipped. */
+    async appendLogs(logs: readonly NewPluginLog[]): Promise<void> {
       const ids = [...new Set(logs.map(log => log.configId))]
       if (ids.length === 0) return
       const rows = await db.selectFrom('plugin_configs').select('id').where('id', 'in', ids).execute()
@@ -82,11 +87,13 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       const kept = logs.filter(log => there.has(log.configId)).map(fromLog)
       if (kept.length > 0) await db.insertInto('plugin_logs').values(kept).execute()
     },
-    listLogs(configId, filter, window) {
+    /** Newest first. */
+    listLogs(configId: number, filter: LogFilter, window: Window): Promise<PageOf<PluginLog>> {
       const matching = db.selectFrom('plugin_logs').selectAll().where(matchingLogs(configId, filter))
       return readPage(matching.orderBy('id', 'desc'), window, toLog)
     },
-    async pruneLogs(before) {
+    /** Deletes old lines, and all but the newest of a configuration that logs too much. */
+    async pruneLogs(before: Instant): Promise<void> {
       await db.deleteFrom('plugin_logs').where('logged_at', '<', before).execute()
       const crowded = await db
         .selectFrom('plugin_logs')
@@ -109,7 +116,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       }
     },
 
-    async enqueue(job, now) {
+    async enqueue(job: NewPluginJob, now: Instant): Promise<number> {
       const { id } = await db
         .insertInto('plugin_jobs')
         .values(fromJob(job, now, null))
@@ -117,7 +124,15 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .executeTakeFirstOrThrow()
       return id
     },
-    async enqueueTaken(jobs, now, until) {
+    /**
+     * Enqueues jobs under a lease of this node, so that it runs them at once, and another node after the lease. With null
+     * there is no lease. Those of deleted configurations are skipped.
+     */
+    async enqueueTaken(
+      jobs: readonly NewPluginJob[],
+      now: Instant,
+      until: Instant | null,
+    ): Promise<readonly PluginJob[]> {
       const ids = [...new Set(jobs.map(job => job.configId))]
       if (ids.length === 0) return []
       const rows = await db.selectFrom('plugin_configs').select('id').where('id', 'in', ids).execute()
@@ -131,7 +146,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       }
       return planned
     },
-    async countJobs(configId, kind) {
+    async countJobs(configId: number, kind: PluginJobKind): Promise<number> {
       const row = await db
         .selectFrom('plugin_jobs')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -140,7 +155,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
-    async listDue(now, limit) {
+    /** Jobs of enabled configurations that are due and that no node holds. */
+    async listDue(now: Instant, limit: number): Promise<readonly PluginJob[]> {
       const rows = await db
         .selectFrom('plugin_jobs')
         .innerJoin('plugin_configs', 'plugin_configs.id', 'plugin_jobs.config_id')
@@ -154,7 +170,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
       return rows.map(toJob)
     },
-    listJobs(configId, window) {
+    /** Queued jobs of a configuration and flag changes that wait for delivery, the next one first. */
+    listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>> {
       const planned = db
         .selectFrom('plugin_jobs')
         .selectAll()
@@ -162,7 +179,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .where('kind', 'in', ['job', 'flag_change'])
       return readPage(planned.orderBy('run_at').orderBy('id'), window, toJob)
     },
-    async lease(job, now, until) {
+    /** Acquires a job's lease for this node; false when another node was quicker. */
+    async lease(job: PluginJob, now: Instant, until: Instant): Promise<boolean> {
       const result = await db
         .updateTable('plugin_jobs')
         .set({ leased_until: until, attempts: job.attempts + 1 })
@@ -172,10 +190,11 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .executeTakeFirst()
       return result.numUpdatedRows > 0n
     },
-    async finish(jobId) {
+    async finish(jobId: number): Promise<void> {
       await db.deleteFrom('plugin_jobs').where('id', '=', jobId).execute()
     },
-    async postpone(jobId, runAt, payload) {
+    /** Gives the job back, to be run again then, with another payload if there is one. */
+    async postpone(jobId: number, runAt: Instant, payload?: unknown): Promise<void> {
       const other = payload === undefined ? {} : { payload: JSON.stringify(payload) }
       await db
         .updateTable('plugin_jobs')
@@ -184,7 +203,11 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
     },
 
-    async claimPeriod(configId, task, period, implausible) {
+    /**
+     * True for exactly one caller for each period of a task. A period from `implausible` on was claimed by a clock that was wrong, and does not
+     * count.
+     */
+    async claimPeriod(configId: number, task: string, period: number, implausible: number): Promise<boolean> {
       const moved = await db
         .updateTable('plugin_schedules')
         .set({ period })
@@ -207,7 +230,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       return (added.numInsertedOrUpdatedRows ?? 0n) > 0n
     },
 
-    async addMetrics(rows) {
+    async addMetrics(rows: readonly PluginMetricsRow[]): Promise<void> {
       for (const row of rows) {
         await sql`
           insert into plugin_metrics (config_id, hour, calls, failures, dropped_events, cpu_ms, memory_bytes)
@@ -221,7 +244,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
             memory_bytes = excluded.memory_bytes`.execute(db)
       }
     },
-    async sumMetrics(configIds, since) {
+    async sumMetrics(configIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>> {
       if (configIds.length === 0) return new Map()
       const rows = await sums('config_id')
         .where('plugin_metrics.config_id', 'in', configIds)
@@ -229,7 +252,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
       return new Map(rows.map(toTotal))
     },
-    async listMetrics(configId, since) {
+    /** Hour by hour, hours without a call left out. */
+    async listMetrics(configId: number, since: Instant): Promise<readonly PluginMetricsRow[]> {
       const rows = await db
         .selectFrom('plugin_metrics')
         .selectAll()
@@ -247,7 +271,10 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         memoryBytes: Number(row.memory_bytes),
       }))
     },
-    async sumPluginMetrics(pluginIds, since) {
+    async sumPluginMetrics(
+      pluginIds: readonly number[],
+      since: Instant,
+    ): Promise<ReadonlyMap<number, PluginMetricsTotal>> {
       if (pluginIds.length === 0) return new Map()
       const rows = await sums('plugin_id')
         .where('plugin_configs.plugin_id', 'in', pluginIds)
@@ -256,13 +283,15 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       return new Map(rows.map(toTotal))
     },
 
-    async startFlagCursors(projectId) {
+    /** From now on, changes of the project's flags are delivered; earlier ones are not. */
+    async startFlagCursors(projectId: number): Promise<void> {
       await sql`
         insert into plugin_flag_cursors (flag_id, version)
         select id, version from flags where project_id = ${projectId}
         on conflict (flag_id) do update set version = excluded.version`.execute(db)
     },
-    async listUndelivered(projectId, limit) {
+    /** Flags with versions that are not delivered yet. */
+    async listUndelivered(projectId: number, limit: number): Promise<readonly UndeliveredFlag[]> {
       const rows = await db
         .selectFrom('flags')
         .leftJoin('plugin_flag_cursors', 'plugin_flag_cursors.flag_id', 'flags.id')
@@ -275,7 +304,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
       return rows.map(row => ({ flagId: row.id, version: row.version, deliveredVersion: row.delivered ?? 0 }))
     },
-    async markDelivered({ flagId, deliveredVersion }, version) {
+    /** Marks versions up to this one as delivered. Raises StaleWrite when another node has done so meanwhile. */
+    async markDelivered({ flagId, deliveredVersion }: UndeliveredFlag, version: number): Promise<void> {
       const moved = await db
         .updateTable('plugin_flag_cursors')
         .set({ version })

@@ -2,7 +2,7 @@ import { dateOf, type Instant } from '../../../instant.ts'
 import type { Database } from '../../../stores.ts'
 import type { ActivePlugin } from './active-plugin.ts'
 import { type JobWorker, takenUntil } from './job-worker.ts'
-import type { NewPluginJob } from './plugin-work-store.ts'
+import type { NewPluginJob } from './plugin-work.ts'
 
 const periodMs: Readonly<Record<string, number>> = {
   runEveryMinute: 60_000,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type InstanceStore, secretKeyName } from '../../../instance-store.ts'
+import { type InstanceStore, secretKeyName } from '../../../storage/instance-store.sql.ts'
 import { generateSecretKey } from './secret-box.ts'
 
 const keyFileName = 'halyard.key'

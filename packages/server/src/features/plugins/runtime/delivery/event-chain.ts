@@ -7,7 +7,7 @@ import type { EventPipeline } from '../../../events/event-pipeline.ts'
 import { isObject } from '../../package/config-field.ts'
 import type { ActivePlugin } from '../active-plugin.ts'
 import { type JobWorker, takenUntil } from '../job-worker.ts'
-import type { NewPluginJob, PluginJob } from '../plugin-work-store.ts'
+import type { NewPluginJob, PluginJob } from '../plugin-work.ts'
 import { markProperty } from '../services/create-services.ts'
 import type { PluginEvent } from './deliver-event.ts'
 

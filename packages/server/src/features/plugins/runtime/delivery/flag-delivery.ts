@@ -4,7 +4,7 @@ import { diffFields } from '../../../activity/activity.ts'
 import { contentToWire } from '../../../flags/flag-resource.ts'
 import type { FlagVersion } from '../../../flags/flag-store.ts'
 import { offersMethod, type Plugin } from '../../plugin.ts'
-import type { UndeliveredFlag } from '../plugin-work-store.ts'
+import type { UndeliveredFlag } from '../plugin-work.ts'
 
 const flagsAtOnceMax = 50
 const versionsAtOnceMax = 20

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { Problem } from '../../../../problem.ts'
 import type { Database, Stores } from '../../../../stores.ts'
 import type { EnabledConfig } from '../../configs/plugin-config.ts'
-import type { NewPluginLog } from '../plugin-work-store.ts'
+import type { NewPluginLog } from '../plugin-work.ts'
 import { createPluginLogWriter } from './plugin-log.ts'
 
 it('keeps lines while the database is away, in their order, and drops those that cannot be stored', async () => {

@@ -2,7 +2,7 @@ import { type Instant, instantOf } from '../../../../instant.ts'
 import { Problem } from '../../../../problem.ts'
 import type { Database } from '../../../../stores.ts'
 import type { EnabledConfig } from '../../configs/plugin-config.ts'
-import type { LogType, NewPluginLog } from '../plugin-work-store.ts'
+import type { LogType, NewPluginLog } from '../plugin-work.ts'
 
 /** The log of all configurations, written in batches so that logging costs a call next to nothing. */
 export interface PluginLogWriter {

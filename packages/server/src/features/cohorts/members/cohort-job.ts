@@ -26,25 +26,3 @@ export interface CohortJob {
 }
 
 export type NewCohortJob = Pick<CohortJob, 'cohortId' | 'task' | 'total' | 'revision'> & { readonly dueAt: Instant }
-
-export interface CohortJobStore {
-  /** Replaces the cohort's queued job, if any. */
-  put(job: NewCohortJob): Promise<void>
-  /** For cohorts without a job. */
-  createAll(jobs: readonly NewCohortJob[]): Promise<void>
-  /** The job that has been due the longest. */
-  findDue(now: Instant): Promise<CohortJob | undefined>
-  find(cohortId: number): Promise<CohortJob | undefined>
-  /** False when the job was superseded or removed. */
-  advance(job: CohortJob): Promise<boolean>
-  /** Schedules a retry. */
-  postpone(job: CohortJob, dueAt: Instant): Promise<void>
-  /** False when the job was superseded or removed. */
-  finish(job: CohortJob): Promise<boolean>
-  remove(cohortId: number): Promise<void>
-
-  addImport(cohortId: number, distinctIds: readonly string[]): Promise<void>
-  /** The oldest chunk of distinct ids that is still to be imported. */
-  nextImport(cohortId: number): Promise<{ readonly id: number; readonly distinctIds: readonly string[] } | undefined>
-  removeImport(id: number): Promise<void>
-}

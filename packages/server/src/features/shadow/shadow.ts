@@ -24,10 +24,3 @@ export interface ShadowTotals {
   readonly since: string | null
   readonly lastDifference: (ShadowExample & { readonly at: Instant }) | null
 }
-
-export interface ShadowStore {
-  /** Adds to the counts of the day. Each flag occurs once. */
-  add(projectId: number, day: string, counts: readonly ShadowCount[], at: Instant): Promise<void>
-  totals(projectId: number, flagId: number): Promise<ShadowTotals>
-  removeBefore(day: string): Promise<void>
-}

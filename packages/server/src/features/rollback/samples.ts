@@ -21,12 +21,3 @@ export interface WatchedPeriod {
   readonly flagId: number
   readonly activeSince: Instant
 }
-
-export interface MetricStore {
-  add(watched: WatchedPeriod, samples: readonly Samples[]): Promise<void>
-  /** Undefined without samples from this minute on. */
-  sum(watched: WatchedPeriod, name: string, fromMinute: string): Promise<SampleSum | undefined>
-  countNames(watched: WatchedPeriod): Promise<number>
-  /** Removes the samples before this minute. */
-  removeBefore(minute: string): Promise<void>
-}

@@ -20,15 +20,3 @@ export const signInsPerUserMax = 50
 export const keysPerSignInMax = 20
 export const rememberedDays = 30
 export const userAgentCharactersMax = 300
-
-export interface SignInStore {
-  /** The oldest sign-ins beyond the limit are ended. */
-  create(signIn: SignIn): Promise<void>
-  findByRefreshHash(hash: string): Promise<SignIn | undefined>
-  /** Those that are not expired, newest first. */
-  list(userId: number, now: Instant): Promise<readonly ListedSignIn[]>
-  /** Revokes its keys as well. False when there was none. */
-  remove(userId: number, id: string): Promise<boolean>
-  /** Revokes all keys of the sign-in but the newest. */
-  trimKeys(id: string, keptMax: number): Promise<void>
-}
