@@ -26,7 +26,7 @@ function loadedOnDemand(bundles) {
   const imports = bundles.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap(({ imports }) => imports))
   const dynamic = imports.filter(({ kind }) => kind === 'dynamic-import')
   const files = dynamic.map(({ path, external }) => (external ? path : basename(path)))
-  return [...new Set([...files, 'scan-worker.js', 'sandbox-worker.js'])].sort()
+  return [...new Set([...files, 'scan-worker.js', 'import-worker.js', 'sandbox-worker.js'])].sort()
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildServer()

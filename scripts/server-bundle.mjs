@@ -51,6 +51,7 @@ const workerOptions = {
   ...nodeOptions,
   entryPoints: {
     'scan-worker': join(source, 'features/impact/scan/scan-worker.ts'),
+    'import-worker': join(source, 'features/imports/thread/import-worker.ts'),
     'sandbox-worker': join(source, 'sandbox/sandbox-worker.ts'),
   },
 }

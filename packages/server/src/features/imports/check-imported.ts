@@ -104,6 +104,8 @@ export function createChecker(
   const cohortsById = new Map(cohorts.map(cohort => [cohortIds.get(cohort.sourceId)!, cohort]))
   const groupTypes = new Map(Object.entries(project.groupTypes).map(([index, name]) => [name, Number(index)]))
   const keys = new Set<string>()
+  /** Flags of the file without issues: what they depend on needs no further look, or long chains would take quadratic time. */
+  const accepted = new Set<number>()
 
   const idIn = (ids: ReadonlyMap<string, number>, stored: (sourceId: string) => number | undefined) => (id: string) => {
     const sourceId = sourceIdOf(id)
@@ -151,7 +153,7 @@ export function createChecker(
         if (seenFlags.has(id)) continue
         const found = flagDefinition(id)
         seenFlags.set(id, found)
-        if (found) open.push(found.filters)
+        if (found && !accepted.has(id)) open.push(found.filters)
       }
       for (const id of uses.cohorts) {
         if (seenCohorts.has(id)) continue
@@ -187,9 +189,11 @@ export function createChecker(
           path,
         }
       }
-      const definition = flagDefinition(flagIds.get(flag.sourceId)!)!
+      const id = flagIds.get(flag.sourceId)!
+      const definition = flagDefinition(id)!
       const [issue] = checkFlag(definition, definitionsFor(definition.filters), options)
       if (issue) return { message: issue.message, path: `${path}: ${issue.path}` }
+      accepted.add(id)
       const mismatch = flag.payloadSchema && schemaIssue(flag.payloadSchema, definition.filters as FreeObject)
       return mismatch ? { message: mismatch, path: `${path}: payload_schema` } : undefined
     },

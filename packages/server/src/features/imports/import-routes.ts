@@ -57,6 +57,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
         flagdVersion: body.flagd_version,
         includeArchived: body.include_archived,
       },
+      bytes: request.raw?.length ?? 0,
     }
     return withProgress(request.headers, async report => {
       const plan = await planImport(database, actor, organization, wanted, now(), report)

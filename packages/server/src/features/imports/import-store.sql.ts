@@ -57,11 +57,10 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      await insertRows(
-        db,
-        'import_plan_items',
-        items.map(item => itemRow(id, item)),
-      )
+      for (let at = 0; at < items.length; at += itemsAtOnce) {
+        const rows = items.slice(at, at + itemsAtOnce).map(item => itemRow(id, item))
+        await insertRows(db, 'import_plan_items', rows)
+      }
       return { ...plan, id }
     },
     findPlan: async (organizationId, planId, now) => (await readPlans(organizationId, now, planId))[0],
@@ -221,6 +220,9 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
     },
   }
 }
+
+/** The rows of a large plan are not all in memory at once. */
+const itemsAtOnce = 1000
 
 const itemRow = (planId: number, item: PlannedItem) => ({
   plan_id: planId,

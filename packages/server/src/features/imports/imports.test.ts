@@ -387,6 +387,51 @@ onEachDatabase('imports', dialect => {
     expect(lines.at(-1)).toMatchObject({ status: 200, body: { targets: [{ created: 600 }] } })
   })
 
+  it('let other requests be served while a large file is converted, also one with a long chain of flags', async () => {
+    const count = 5000
+    const chained = Array.from({ length: count }, (_, index) => [
+      `flag-${index}`,
+      flag({
+        rules: [{ clauses: [{ attribute: 'plan', op: 'in', values: ['pro', 'team'] }], variation: 0 }],
+        ...(index > 0 && { prerequisites: [{ key: `flag-${index - 1}`, variation: 0 }] }),
+      }),
+    ])
+    const project = await newProject('Large')
+    const body = { source: 'launchdarkly', content: { flags: Object.fromEntries(chained) }, mapping: [{ project }] }
+    let hasSteps = false
+    const planning = fetch(`${s.url}${imports()}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${s.key}`,
+        accept: 'application/x-ndjson',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    }).finally(() => {
+      hasSteps = true
+    })
+    // The response begins with the first step, which follows the conversion.
+    let served = 0
+    while (!hasSteps) {
+      expect((await s.get('/_livez')).status).toBe(200)
+      if (!hasSteps) served++
+    }
+    expect(served).toBeGreaterThan(20)
+    const lines = (await (await planning).text()).trim().split('\n')
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ body: { targets: [{ exact: count }] } })
+  })
+
+  it('are not planned by viewers', async () => {
+    const roles = `${s.organization}/roles/`
+    const { body: role } = await s.post(roles, { name: 'Viewers', feature_flags_access_level: 21 })
+    const viewer = await s.join('import-viewer')
+    await s.post(`${roles}${role.id}/role_memberships/`, { user_uuid: viewer.uuid })
+    const body = { source: 'launchdarkly', content: { flags: flags() }, mapping: [{ project: s.projectId }] }
+    const { count } = (await s.get(imports())).body
+    expect((await viewer.post(imports(), body)).status).toBe(403)
+    expect((await s.get(imports())).body.count).toBe(count)
+  })
+
   it.each<[string, object, string, string]>([
     ['broken JSON', { content: '{\n  "flags": {,}' }, 'content', 'line 2, column 13'],
     ['another document', { content: { features: [] } }, 'content', 'LaunchDarkly'],

@@ -9,6 +9,7 @@ import type { TargetProject } from './check-imported.ts'
 import { convertFile, groupTypesUsedBy } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
+import { convertInThread } from './thread/convert-in-thread.ts'
 
 /** Plans of one organization; the oldest makes way. */
 const plansMax = 20
@@ -20,7 +21,12 @@ export interface NewImport {
   /** The name of the environment set to create, with a project for each target. */
   readonly newEnvironmentSet: string | null
   readonly options: ImportOptions
+  /** Size of the files. */
+  readonly bytes: number
 }
+
+/** Starting a thread takes longer than converting a smaller file. */
+const bytesInThreadMin = 32 * 1024
 
 export interface NewTarget {
   /** Null for one that is created with the environment set. */
@@ -46,7 +52,7 @@ export async function planImport(
   database: Database,
   actor: Actor,
   organization: Organization,
-  { source, targets, newEnvironmentSet, options }: NewImport,
+  { source, targets, newEnvironmentSet, options, bytes }: NewImport,
   now: Instant,
   report: (step: string) => void = () => {},
 ): Promise<ImportPlan> {
@@ -55,9 +61,11 @@ export async function planImport(
   for (const { project: existing, document, environment, name } of targets) {
     const project = existing ?? newProject(name ?? '')
     const named = { ...options, ...(environment !== null && { environment }) }
-    const imported = await convertFile(source, document, named, project, total =>
-      stepsOf(report, project.name, total, 'checked'),
-    )
+    const onConverted = (total: number) => stepsOf(report, project.name, total, 'checked')
+    const imported =
+      bytes < bytesInThreadMin
+        ? await convertFile(source, document, named, project, onConverted)
+        : await convertInThread({ source, document, options: named, project }, onConverted)
     count += imported.items.length
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)

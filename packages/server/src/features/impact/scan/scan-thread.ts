@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import type { WorkerCode } from '../../../concurrency/worker-code.ts'
 import type { FromScan, ScanData, ToScan } from './scan-messages.ts'
 import type { TallyRequest, WalkRequest } from './scan-request.ts'
-import type { WorkerCode } from './scan-worker-code.ts'
 
 /** A worker thread that runs one scan at a time. */
 export interface ScanThread {

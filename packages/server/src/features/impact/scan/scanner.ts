@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { findWorkerCode } from '../../../concurrency/worker-code.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import { databaseProblem } from '../../../storage/driver-error.ts'
 import type { SqliteHandle } from '../../../storage/sqlite/sqlite-connection.ts'
@@ -7,7 +8,6 @@ import { tally, walk } from './scan.ts'
 import type { FromScan, ScanData, ToScan } from './scan-messages.ts'
 import type { Tally, TallyRequest, WalkRequest, WalkStep } from './scan-request.ts'
 import { type ScanThread, startScanThread } from './scan-thread.ts'
-import { findScanWorker } from './scan-worker-code.ts'
 
 /** Evaluates flags for all persons or groups of a project in worker threads, with limited concurrency. */
 export interface Scanner {
@@ -57,7 +57,7 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
     signal: AbortSignal,
     onMessage: (message: FromScan) => Promise<ToScan | undefined>,
   ): Promise<void> {
-    const code = await findScanWorker()
+    const code = await findWorkerCode('scan-worker', new URL('./scan-worker.ts', import.meta.url))
     signal.throwIfAborted()
     const thread = takeIdle() ?? startScanThread(code, database)
     await thread.run(request, signal, onMessage)

@@ -4,22 +4,22 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 /** The worker's code: a file of the built server, or a bundle built from the sources. */
 export type WorkerCode = { readonly file: URL } | { readonly text: string }
 
-/** The built server ships the worker as a file. When the sources run directly, as under a test runner, it is bundled on demand. */
-export function findScanWorker(): Promise<WorkerCode> {
-  found ??= find()
-  return found
+const codes = new Map<string, Promise<WorkerCode>>()
+
+/** The built server ships each worker as a file. When the sources run directly, as under a test runner, it is bundled on demand. */
+export function findWorkerCode(name: string, source: URL): Promise<WorkerCode> {
+  const code = codes.get(name) ?? find(name, source)
+  codes.set(name, code)
+  return code
 }
 
-let found: Promise<WorkerCode> | undefined
-
-async function find(): Promise<WorkerCode> {
-  const file = new URL('./scan-worker.js', import.meta.url)
-  return existsSync(file) ? { file } : { text: await buildFromSources() }
+async function find(name: string, source: URL): Promise<WorkerCode> {
+  const file = new URL(`./${name}.js`, import.meta.url)
+  return existsSync(file) ? { file } : { text: await buildFromSources(fileURLToPath(source)) }
 }
 
-async function buildFromSources(): Promise<string> {
+async function buildFromSources(entry: string): Promise<string> {
   const { build } = await import('esbuild')
-  const entry = fileURLToPath(new URL('./scan-worker.ts', import.meta.url))
   const result = await build({
     entryPoints: [entry],
     bundle: true,
