@@ -195,6 +195,33 @@ onEachDatabase('flags', dialect => {
       expect((await s.patch(`${flags}${first.id}/`, { deleted: false })).body.deleted).toBe(false)
     })
 
+    it('refuses to delete a flag that others depend on, and names them', async () => {
+      const { body: base } = await s.post(flags, { key: 'base' })
+      const properties = [{ key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true }]
+      const { body: dependent } = await s.post(flags, { key: 'dependent', filters: { groups: [{ properties }] } })
+      const refused = await s.patch(`${flags}${base.id}/`, { deleted: true })
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { attr: 'deleted', detail: expect.stringContaining('dependent') },
+      })
+      expect((await s.get(`${flags}${base.id}/`)).body).toMatchObject({ deleted: false, version: 1 })
+      await s.patch(`${flags}${dependent.id}/`, { deleted: true })
+      expect((await s.patch(`${flags}${base.id}/`, { deleted: true })).status).toBe(200)
+    })
+
+    it('saves no flag whose version is not one above the stored one', async () => {
+      const { body } = await s.post(flags, { key: 'versioned', name: 'stored' })
+      await s.halyard.database.transaction(async tx => {
+        const flag = (await tx.flags.find(s.projectId, body.id))!
+        for (const version of [flag.version, flag.version + 2]) {
+          const stale = { ...flag, name: 'stale', version }
+          await expect(tx.flags.save(stale)).rejects.toMatchObject({ name: 'StaleWrite' })
+          await expect(tx.flags.saveAll([stale])).rejects.toMatchObject({ name: 'StaleWrite' })
+        }
+      })
+      expect((await s.get(`${flags}${body.id}/`)).body).toMatchObject({ name: 'stored', version: 1 })
+    })
+
     it('rejects a stale write to a field that another client has changed, and only that', async () => {
       const { body: flag } = await s.post(flags, { key: 'conflict', name: 'a' })
       await s.patch(`${flags}${flag.id}/`, { name: 'b', version: 1 })
