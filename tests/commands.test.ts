@@ -385,6 +385,10 @@ describe('commands beside a running server', () => {
 
     const exported = await halyard('export-to', 'flagd', '--project', String(project))
     expect(JSON.parse(exported.stdout).flags.moved).toMatchObject({ state: 'ENABLED', defaultVariant: 'off' })
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`flag-${index}`, on]))
+    writeFileSync(file, JSON.stringify({ flags: many }))
+    const large = await importFrom('--file', file, '--dry-run')
+    expect([large.code, large.stdout]).toEqual([0, expect.stringContaining('500 exact')])
     writeFileSync(file, '{"flags": ')
     const broken = await importFrom('--file', file)
     expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('line 1, column')])

@@ -50,26 +50,23 @@ async function runConversion(
   const cohorts: ImportedCohort[] = []
   const items: ImportItem[] = []
   let onChecked = (_checked: number): void => {}
-  try {
-    return await new Promise<ImportedProject>((resolve, reject) => {
-      worker.once('error', error => reject(failureOf(error)))
-      worker.once('exit', () => reject(new Error('The conversion ended without a result.')))
-      worker.on('message', (message: FromConversion) => {
-        if (message.kind === 'converted') onChecked = onConverted(message.total)
-        else if (message.kind === 'checked') onChecked(message.count)
-        else if (message.kind === 'problem') reject(problemOf(message.problem))
-        else if (message.kind === 'end') resolve({ ...message.rest, flags, cohorts, items })
-        else {
-          flags.push(...(message.part.flags ?? []))
-          cohorts.push(...(message.part.cohorts ?? []))
-          items.push(...(message.part.items ?? []))
-          void yieldToEventLoop().then(() => worker.postMessage('next'))
-        }
-      })
+  // It exits on its own after its last message.
+  return new Promise<ImportedProject>((resolve, reject) => {
+    worker.once('error', error => reject(failureOf(error)))
+    worker.once('exit', () => reject(new Error('The conversion ended without a result.')))
+    worker.on('message', (message: FromConversion) => {
+      if (message.kind === 'converted') onChecked = onConverted(message.total)
+      else if (message.kind === 'checked') onChecked(message.count)
+      else if (message.kind === 'problem') reject(problemOf(message.problem))
+      else if (message.kind === 'end') resolve({ ...message.rest, flags, cohorts, items })
+      else {
+        flags.push(...(message.part.flags ?? []))
+        cohorts.push(...(message.part.cohorts ?? []))
+        items.push(...(message.part.items ?? []))
+        void yieldToEventLoop().then(() => worker.postMessage('next'))
+      }
     })
-  } finally {
-    await worker.terminate()
-  }
+  })
 }
 
 const problemOf = ({
