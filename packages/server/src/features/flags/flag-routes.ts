@@ -1,12 +1,11 @@
 import { routes } from '@halyard/contract'
-import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
-import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
+import { activityBody, readActivityWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
+import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
@@ -15,6 +14,7 @@ import type { GatedWrites } from '../change-control/gated-writes.ts'
 import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFilter } from './flag-filter.ts'
+import { createFlagPages } from './flag-pages.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
 import { flagStatus } from './flag-status.ts'
 import { updateFlag } from './update-flag.ts'
@@ -26,40 +26,14 @@ interface Deps {
   readonly now: () => Instant
 }
 
-const listBytesMax = 8 * 1024 * 1024
-
-interface ListPage {
-  readonly projectId: number
-  readonly bytes: Buffer
-}
-
 /** Contract 4.2, the flags themselves and what happened to them. */
 export function serveFlags(serve: ServeRoute, { database, changes, writes, now }: Deps): void {
   const r = routes.flags
-  const pages = createProjectCache<ListPage>({
-    changes,
-    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
-    projectOf: page => page.projectId,
-    sizeOf: page => page.bytes.length,
-    sizeMax: listBytesMax,
-  })
+  const listFlags = createFlagPages({ database, changes }, flagToWire)
 
-  serve(r.list, async ({ actor, project, query, url }) => {
-    const filter = readFlagFilter(query, now())
-    const make = async (): Promise<ListPage> => {
-      const body = await database.read(async tx => {
-        const window = readWindow(query)
-        const page = await tx.flags.list(project.id, filter, window)
-        const grants = await grantsFor(tx, actor, project)
-        return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
-      })
-      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
-    }
-    // What members see depends on their roles, and staleness on the time: neither is in the change feed.
-    const isLasting = isAdmin(actor, project) && filter.staleSince === undefined
-    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
-    return answer({ status: 200, body: page?.bytes })
-  })
+  serve(r.list, async request =>
+    answer({ status: 200, body: await listFlags(request, readFlagFilter(request.query, now())) }),
+  )
 
   serve(r.create, async request => {
     const { actor, project, body } = request
@@ -117,10 +91,6 @@ export function serveFlags(serve: ServeRoute, { database, changes, writes, now }
     }),
   )
 }
-
-/** Admins can edit every flag: all of them see the same list. */
-const isAdmin = (actor: Actor, { organizationId }: Project): boolean =>
-  (actor.levels.get(organizationId) ?? 0) >= adminLevel
 
 const flagsOf = (project: Project) => ({
   organizationId: project.organizationId,

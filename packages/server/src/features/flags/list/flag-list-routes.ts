@@ -1,14 +1,11 @@
 import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
-import { createProjectCache } from '../../../concurrency/invalidated-cache.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
-import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { ChangeFeed } from '../../../storage/changes/changes.ts'
 import type { Database } from '../../../stores.ts'
-import { adminLevel } from '../../../tenancy.ts'
-import { canEditFlag, editableFlags } from '../../access/access.ts'
+import { editableFlags } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
 import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { dayOf } from '../../events/usage/usage.ts'
@@ -16,6 +13,7 @@ import { bulkChange } from '../bulk/bulk-change.ts'
 import { failedChecks } from '../details/flag-health.ts'
 import type { Flag } from '../flag.ts'
 import { readFlagFilter } from '../flag-filter.ts'
+import { createFlagPages } from '../flag-pages.ts'
 import type { FlagFilter } from '../flag-store.ts'
 import { creatorToWire, summaryOf } from './flag-summary.ts'
 import { replaceTag } from './replace-tag.ts'
@@ -28,7 +26,6 @@ interface Deps {
   readonly now: () => Instant
 }
 
-const pagesBytesMax = 8 * 1024 * 1024
 const facetsMax = 1000
 const wordsMax = 10
 const lettersMax = 50
@@ -36,40 +33,16 @@ const lettersMax = 50
 const unknown: ReadonlySet<never> = new Set()
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
-interface ListPage {
-  readonly projectId: number
-  readonly bytes: Buffer
-}
-
 /** The flags of a project as a list shows them. */
 export function serveFlagList(serve: ServeRoute, { database, changes, snapshots, writes, now }: Deps): void {
   const r = routes.flagList
-  const pages = createProjectCache<ListPage>({
-    changes,
-    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
-    projectOf: page => page.projectId,
-    sizeOf: page => page.bytes.length,
-    sizeMax: pagesBytesMax,
-  })
+  const listSummaries = createFlagPages({ database, changes }, summaryOf)
 
-  serve(r.list, async ({ actor, project, query, url }) => {
-    const isFavorite = query.favorite === 'true'
-    const filter = { ...readSummaryFilter(query, now()), ...(isFavorite && { favoriteOf: actor.user.id }) }
-    const make = async (): Promise<ListPage> => {
-      const body = await database.read(async tx => {
-        const window = readWindow(query)
-        const page = await tx.flags.list(project.id, filter, window)
-        const grants = await grantsFor(tx, actor, project)
-        return pageBody(page, window, url, flag => summaryOf(flag, canEditFlag(grants, flag)))
-      })
-      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
-    }
-    // Roles decide what members can edit, and use decides staleness and order: neither is in the change feed.
-    const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-    const isLasting =
-      isAdmin && !isFavorite && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
-    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
-    return answer({ status: 200, body: page?.bytes })
+  serve(r.list, async request => {
+    const { actor, query } = request
+    const favorites = query.favorite === 'true' && { favoriteOf: actor.user.id }
+    const filter = { ...readSummaryFilter(query, now()), ...favorites }
+    return answer({ status: 200, body: await listSummaries(request, filter) })
   })
 
   serve(r.usage, async ({ project, query }) => {

@@ -134,6 +134,17 @@ onEachDatabase('the list of flags without definitions', dialect => {
     await s.post(`${flags}${other.id}/role_access/`, { role_id: team.id })
     expect(await till()).toEqual({ name: 'till', flag_count: 2, editable_count: 2 })
   })
+
+  it('sorts both lists by a call that came after they were requested', async () => {
+    const lastCalled = async (path: string) =>
+      (await s.get(`${s.project}/feature_flags/${path}?order=-last_called_at`)).body.results[0].key
+    for (const path of ['', 'summaries/']) expect(await lastCalled(path), path).not.toBe('beta')
+    const properties = { $feature_flag: 'beta', $feature_flag_response: false }
+    const called = { event: '$feature_flag_called', distinct_id: 'ada', properties }
+    await s.post('/batch/', { api_key: s.projectToken, batch: [called] })
+    await expect.poll(async () => (await usage(`${ids.beta}`)).body[0].last_called_at).not.toBeNull()
+    for (const path of ['', 'summaries/']) expect(await lastCalled(path), path).toBe('beta')
+  })
 })
 
 describe('replacing a tag', () => {
