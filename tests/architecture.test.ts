@@ -155,53 +155,49 @@ describe('imports', () => {
   })
 })
 
-/** Calls that write a flag, a cohort or its members, and the files that may make them. */
-const gatedWrites = /\b(?:flags|cohorts)\.(?:save|create)(?:All)?\(|\bcohortMembers\.(?:add|remove)\(/
-const gatedFiles: Readonly<Record<string, string>> = {
-  'server/features/flags/bulk/save-flags.ts': 'authorizeFlagWrite',
-  'server/features/flags/create-flag.ts': 'authorizeFlagWrite',
-  'server/features/flags/update-flag.ts': 'authorizeFlagWrite',
-  'server/features/cohorts/update-cohort.ts': 'authorizeCohortWrite',
-}
-const ungatedFiles: Readonly<Record<string, string>> = {
-  'server/features/cohorts/create-cohort.ts': 'a new cohort changes no flag until a flag names it',
-  'server/features/cohorts/members/members.ts': 'called by update-cohort.ts, and for new cohorts',
-  'server/features/cohorts/members/cohort-work.ts': 'finishes what was authorized when it was queued',
-  'server/features/dashboards/ensure-usage-dashboard.ts': 'writes which dashboard shows the usage',
-  'server/features/dashboards/unlink-dashboard.ts': 'writes which dashboards belong to the flag',
-}
-
 describe('the gate', () => {
   const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
-  const writers = production.filter(file => gatedWrites.test(textOf(file)))
+  const filesWith = (pattern: RegExp) =>
+    production
+      .filter(file => pattern.test(textOf(file)))
+      .map(({ name }) => name)
+      .sort()
+  const control = 'server/features/change-control'
 
-  it('stands before every write of a flag or cohort', () => {
-    expect(writers.map(({ name }) => name).filter(name => !(name in gatedFiles) && !(name in ungatedFiles))).toEqual([])
-    for (const [name, gate] of Object.entries(gatedFiles)) {
-      const text = textOf(files.find(file => file.name === name)!)
-      expect(text, name).toContain('permit: Permit')
-      expect(text.indexOf(`await ${gate}(`), name).toBeLessThan(text.search(gatedWrites))
-      expect(text.indexOf(`await ${gate}(`), name).toBeGreaterThan(0)
-    }
+  // The compiler refuses to save a flag or an existing cohort without an `Authorization`, which cannot be written down.
+  it('makes every authorization in one place', () => {
+    expect(filesWith(/\bas Authorization\b/)).toEqual([`${control}/authorize.ts`])
+  })
+
+  it('stands before members of existing cohorts, and before what it has authorized', () => {
+    expect(filesWith(/\bawait commit(?:Flags?|Cohort|Schedule)\(/)).toEqual([`${control}/gate.ts`])
+    expect(filesWith(/\bcohortMembers\.(?:add|remove)\(/)).toEqual([
+      // Finishes what was authorized when it was queued.
+      'server/features/cohorts/members/cohort-work.ts',
+      // Called by `commitCohort`, and for new cohorts, which change no flag until a flag names them.
+      'server/features/cohorts/members/members.ts',
+    ])
+  })
+
+  it('lets changes of dashboards pass, which change no value', () => {
+    expect(filesWith(/\bflags\.saveDashboards\(/)).toEqual([
+      'server/features/dashboards/ensure-usage-dashboard.ts',
+      'server/features/dashboards/unlink-dashboard.ts',
+    ])
   })
 
   it('is opened without a request only for a rollback', () => {
-    const importers = production.filter(file => /\brollbackPermit\b|kind: 'system'/.test(textOf(file)))
-    expect(importers.map(({ name }) => name).sort()).toEqual([
-      'server/features/change-control/permit.ts',
+    expect(filesWith(/\brollbackPermit\b|kind: 'system'/)).toEqual([
+      `${control}/permit.ts`,
       'server/features/rollback/roll-back.ts',
     ])
   })
 
   it('has one place that makes each kind of permit', () => {
-    const makers = (kind: string) =>
-      production.filter(file => new RegExp(`kind: '${kind}',`).test(textOf(file))).map(({ name }) => name)
     // Requests, and scheduled changes: these were approved when they were planned.
-    const places = ['server/features/change-control/gated-writes.ts', 'server/features/change-control/permit.ts']
-    expect(makers('direct')).toEqual(places)
-    expect(makers('approved')).toEqual(places)
-    const users = production.filter(file => /\bscheduledPermit\(/.test(textOf(file))).map(({ name }) => name)
-    expect(users).toEqual(['server/features/change-control/schedules/run-schedules.ts'])
+    expect(filesWith(/kind: 'direct',/)).toEqual([`${control}/permit.ts`, `${control}/write-request.ts`])
+    expect(filesWith(/kind: 'approved',/)).toEqual([`${control}/gated-writes.ts`, `${control}/permit.ts`])
+    expect(filesWith(/\bscheduledPermit\(/)).toEqual([`${control}/schedules/run-schedules.ts`])
   })
 })
 

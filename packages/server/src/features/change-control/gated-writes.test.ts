@@ -6,7 +6,7 @@ import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { copyFlag } from '../flags/copies/copy-flag.ts'
 import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
-import { updateFlag } from '../flags/update-flag.ts'
+import { planFlagUpdate } from '../flags/plan-flag.ts'
 import { hashSecret } from '../identity/secret.ts'
 import { createGatedWrites } from './gated-writes.ts'
 
@@ -40,10 +40,14 @@ onEachDatabase('flags that a guard checks', dialect => {
     }
   }
   const rename = (guard: FlagGuard, id: number, name: string) =>
-    writesWith(guard).save({ actor, headers: {} }, async (tx, permit) => {
-      const stored = (await tx.flags.find(project.id, id))!
-      return updateFlag(tx, actor, project, { stored, patch: { name } }, now(), permit)
-    })
+    writesWith(guard).saveFlag(
+      { actor, headers: {} },
+      async tx => {
+        const stored = (await tx.flags.find(project.id, id))!
+        return planFlagUpdate(tx, actor, project, { stored, patch: { name } }, now())
+      },
+      flag => flag,
+    )
 
   it('are checked once, as they will be saved, before the transaction that saves them', async () => {
     const { id } = await make('checked')
@@ -96,9 +100,9 @@ onEachDatabase('flags that a guard checks', dialect => {
     const { body: target } = await s.post('/api/projects/', { name: 'target' })
     const guard = guardOf(async () => {})
     const copy = { key: 'copied', fromProjectId: s.projectId, targetProjectIds: [target.id], isDisabled: false }
-    const [made] = await writesWith(guard).save({ actor, headers: {} }, async (tx, permit) => {
-      const organization = (await tx.organizations.find(project.organizationId))!
-      return copyFlag(tx, actor, organization, copy, now(), permit)
+    const [made] = await writesWith(guard).saveMany({ actor, headers: {} }, async gate => {
+      const organization = (await gate.tx.organizations.find(project.organizationId))!
+      return copyFlag(gate, actor, organization, copy)
     })
     expect(guard.checked).toHaveLength(1)
     expect(made!.flag).toMatchObject({ key: 'copied', projectId: target.id, version: 1 })

@@ -1,39 +1,62 @@
 import type { Instant } from '../../instant.ts'
-import { invalid, Problem } from '../../problem.ts'
+import { Problem } from '../../problem.ts'
 import type { TransactionHints } from '../../storage/sql-database.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { type Actor, ownerLevel } from '../../tenancy.ts'
-import { namedKeys } from '../flags/flag.ts'
-import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'
-import { ApprovalRequired } from './authorize-write.ts'
-import type { DirectPermit, Emergency, Permit, Requester, SaveChecks } from './permit.ts'
+import type { Project } from '../../tenancy.ts'
+import type { CommittedCohort, PlannedCohort } from '../cohorts/plan-cohort.ts'
+import { type Flag, namedKeys } from '../flags/flag.ts'
+import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
+import type { PlannedFlag } from '../flags/plan-flag.ts'
+import type { ApprovalNeeded } from './approval-needed.ts'
+import { authorizeFlag } from './authorize.ts'
+import { Evidence } from './evidence.ts'
+import { Gate, type Saved } from './gate.ts'
+import type { Permit } from './permit.ts'
 import type { Impact } from './policies/policy.ts'
 import type { ChangeRequest } from './requests/change-request.ts'
 import { openRequest } from './requests/open-request.ts'
+import type { PlannedSchedule } from './schedules/plan-schedule.ts'
+import type { ScheduledChange } from './schedules/scheduled-change.ts'
+import { permitOf, type WriteRequest } from './write-request.ts'
 
-/** The way by which requests write flags and cohorts. */
+/**
+ * The way by which requests write flags and cohorts: plan, authorize, commit, in one transaction. When a change needs approval, a change
+ * request is opened instead and `approval_required` is raised with it.
+ */
 export interface GatedWrites {
-  /**
-   * Runs a transaction that writes flags or cohorts. When one of them needs approval, nothing is written, a change request is opened and
-   * `approval_required` is raised with it.
-   */
-  save<T>(
+  saveFlag<T>(
     by: WriteRequest,
-    work: (tx: Stores, permit: DirectPermit) => Promise<T>,
+    plan: (tx: Stores) => Promise<PlannedFlag>,
+    respond: (flag: Flag, tx: Stores) => T | Promise<T>,
+  ): Promise<T>
+  saveCohort(by: WriteRequest, plan: (tx: Stores) => Promise<PlannedCohort>): Promise<CommittedCohort>
+  saveSchedule<T>(
+    by: WriteRequest,
+    plan: (tx: Stores) => Promise<PlannedSchedule>,
+    respond: (change: ScheduledChange, tx: Stores) => T | Promise<T>,
+  ): Promise<T>
+  /** What saving a flag would do. Plugins are not asked. */
+  previewFlag(
+    by: WriteRequest,
+    plan: (tx: Stores) => Promise<PlannedFlag>,
+  ): Promise<{ readonly planned: PlannedFlag; readonly needsApproval: boolean }>
+  /**
+   * Several objects that refer to each other: the ids of some are needed to plan others, so they are planned while others are saved. All of
+   * it is rolled back, and run again, when evidence is missing; `rollBack` ends it without saving anything.
+   */
+  saveMany<T>(
+    by: WriteRequest,
+    work: (gate: Gate, rollBack: (result: T) => never) => Promise<T>,
     hints?: TransactionHints,
   ): Promise<T>
-  /** Runs a transaction that applies an approved change request. */
+  /** Applies an approved change request. `work` saves nothing else before the gate, and is run again when that is undecided. */
   apply<T>(
     transaction: Database['transaction'],
-    approved: { readonly changeRequest: number; readonly contentHash: string },
-    work: (tx: Stores, permit: Permit) => Promise<T>,
+    approved: { readonly changeRequest: number; readonly contentHash: string; readonly now: Instant },
+    work: (gate: Gate) => Promise<T | undefined>,
   ): Promise<T>
-}
-
-/** As much of an HTTP request as decides about a write. */
-export interface WriteRequest {
-  readonly actor: Actor
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Runs a transaction that may count people. It writes nothing while evidence is missing. */
+  withEvidence<T>(work: (tx: Stores, evidence: Evidence) => Promise<T>): Promise<T>
 }
 
 interface Deps {
@@ -43,126 +66,127 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** How often a flag may change between its check and its save. */
-const checksMax = 3
+/** Ends a transaction of many writes, which leaves nothing behind. */
+class RolledBack<T> extends Error {
+  readonly result: T | undefined
+
+  constructor(result: T | undefined) {
+    super('The transaction was run to see what it would save.')
+    this.name = 'RolledBack'
+    this.result = result
+  }
+}
 
 export function createGatedWrites({ database, guard, measure, now }: Deps): GatedWrites {
-  /**
-   * The first run computes what would be saved and is rolled back when plugins have to check it or people have to be counted; a later run
-   * commits unless a flag has changed since, which is checked again.
-   */
-  async function run<T, P extends Permit>(
+  const newEvidence = () => new Evidence(guard, measure)
+
+  /** Runs the work until it has all that decides about it; undefined is returned by work that lacks something, and has written nothing. */
+  async function untilDecided<T>(
     transaction: Database['transaction'],
-    permitOf: (checks: SaveChecks) => P,
-    work: (tx: Stores, permit: P) => Promise<T>,
+    work: (tx: Stores, evidence: Evidence) => Promise<T>,
+    hints?: TransactionHints,
   ): Promise<T> {
-    const checked = new Set<string>()
-    const measured = new Map<string, Impact | undefined>()
-    let [checks, measures] = [0, 0]
+    const evidence = newEvidence()
+    for (;;) {
+      const result = await transaction(tx => {
+        evidence.begin()
+        return work(tx, evidence)
+      }, hints)
+      if (evidence.isComplete) return result
+      await evidence.gather()
+    }
+  }
+
+  async function saveOne<P extends { readonly project: Project }, V, T>(
+    by: WriteRequest,
+    plan: (tx: Stores) => Promise<P>,
+    save: (gate: Gate, planned: P) => Promise<Saved<V>>,
+    respond: (value: V, tx: Stores) => T | Promise<T>,
+  ): Promise<T> {
+    const permit = permitOf(by)
+    const outcome = await untilDecided(database.transaction, async (tx, evidence) => {
+      const planned = await plan(tx)
+      const gate = new Gate(tx, { permit, evidence, now: now() })
+      const saved = await save(gate, planned)
+      if (saved.kind === 'saved') return { response: await respond(saved.value, tx) }
+      if (saved.kind !== 'needs_approval') return { refusal: refusalOf(saved) }
+      return { refusal: await requestInstead(gate, planned.project, saved.needed) }
+    })
+    if (outcome.refusal) throw outcome.refusal
+    return outcome.response as T
+  }
+
+  async function saveMany<T>(
+    by: WriteRequest,
+    work: (gate: Gate, rollBack: (result: T) => never) => Promise<T>,
+    hints?: TransactionHints,
+  ): Promise<T> {
+    const permit = permitOf(by)
+    const evidence = newEvidence()
+    const rollBack = (result: T): never => {
+      throw new RolledBack(result)
+    }
     for (;;) {
       try {
-        return await transaction(async tx => {
-          const unchecked: FlagSave[] = []
-          const unmeasured: FlagSave[] = []
-          const permit = permitOf({
-            checkSave(save) {
-              if (guard.isActive(save.projectId) && !checked.has(fingerprintOf(save))) unchecked.push(save)
-            },
-            impactOf(save) {
-              const fingerprint = fingerprintOf(save)
-              if (!measured.has(fingerprint)) unmeasured.push(save)
-              return measured.get(fingerprint)
-            },
-          })
-          const outcome = await settled(work(tx, permit))
-          // An impact that is not known yet counts as too large, so the outcome is only valid once all are known.
-          if (unmeasured.length > 0) throw new DryRunRollback([], unmeasured)
+        return await database.transaction(async tx => {
+          evidence.begin()
+          const gate = new Gate(tx, { permit, evidence, now: now(), isTentative: true })
+          const outcome = await settled(work(gate, rollBack))
+          if (!evidence.isMeasured) throw new RolledBack(undefined)
           if ('error' in outcome) throw outcome.error
-          if (unchecked.length > 0) throw new DryRunRollback(unchecked, [])
+          if (!evidence.isComplete) throw new RolledBack(undefined)
           return outcome.result
-        })
+        }, hints)
       } catch (error) {
-        if (!(error instanceof DryRunRollback)) throw error
-        if (error.unchecked.length > 0 && checks++ === checksMax) throw keepsChanging()
-        if (error.unmeasured.length > 0 && measures++ === checksMax) throw keepsChanging()
-        for (const save of error.unmeasured) measured.set(fingerprintOf(save), await measure(save))
-        for (const save of error.unchecked) {
-          await guard.check(save)
-          checked.add(fingerprintOf(save))
-        }
+        if (!(error instanceof RolledBack)) throw error
+        if (error.result !== undefined) return error.result as T
+        await evidence.gather()
       }
     }
   }
 
   return {
-    async save({ actor, headers }, work, hints) {
-      const emergency = readEmergency(actor, headers['x-halyard-emergency'])
-      const note = readNote(headers['x-halyard-note'])
-      const requester = requesterOf(actor)
-      try {
-        return await run(
-          running => database.transaction(running, hints),
-          checks => ({ kind: 'direct', requester, emergency, note, ...checks }),
-          work,
-        )
-      } catch (error) {
-        if (!(error instanceof ApprovalRequired)) throw error
-        throw approvalRequired(await open(error, note), error.needed.gaining)
-      }
+    saveFlag: (by, plan, respond) => saveOne(by, plan, (gate, planned) => gate.saveFlag(planned), respond),
+    saveCohort: (by, plan) =>
+      saveOne(
+        by,
+        plan,
+        (gate, planned) => gate.saveCohort(planned),
+        change => change,
+      ),
+    saveSchedule: (by, plan, respond) => saveOne(by, plan, (gate, planned) => gate.saveSchedule(planned), respond),
+    saveMany,
+    async previewFlag(by, plan) {
+      const permit = permitOf(by)
+      const { planned, decision } = await untilDecided(database.transaction, async (tx, evidence) => {
+        const planned = await plan(tx)
+        return { planned, decision: await authorizeFlag(tx, { permit, evidence, now: now() }, planned) }
+      })
+      if (decision.kind === 'allowed') return { planned, needsApproval: false }
+      if (decision.kind === 'needs_approval') return { planned, needsApproval: true }
+      throw refusalOf(decision)
     },
-    apply: (transaction, approved, work) =>
-      run(transaction, checks => ({ kind: 'approved', ...approved, ...checks }), work),
-  }
-
-  function open({ needed }: ApprovalRequired, reason: string | undefined): Promise<ChangeRequest> {
-    return database.transaction(async tx => {
-      const project = await tx.projects.find(needed.projectId)
-      if (!project) throw new Problem('missing', 'Project not found.')
-      return openRequest(tx, project, needed, { reason }, now())
-    })
+    async apply(transaction, { now: at, ...approved }, work) {
+      const permit: Permit = { kind: 'approved', ...approved }
+      const result = await untilDecided(transaction, (tx, evidence) =>
+        work(new Gate(tx, { permit, evidence, now: at })),
+      )
+      return result!
+    },
+    withEvidence: work => untilDecided(database.transaction, work),
   }
 }
 
-export const requesterOf = ({ user, key }: Pick<Actor, 'user' | 'key'>): Requester => ({
-  user,
-  keyLabel: key.label,
-  isByKey: !key.isSession,
-})
-
-const emergencyCharactersMax = 1000
-
-function readEmergency({ levels }: Actor, header: string | string[] | undefined): Emergency | null {
-  if (header === undefined) return null
-  const reason = headerText(header)
-  if (reason === '' || reason.length > emergencyCharactersMax) {
-    throw invalid(
-      'X-Halyard-Emergency',
-      'invalid_input',
-      `X-Halyard-Emergency must be a reason of 1 to ${emergencyCharactersMax} characters.`,
-    )
-  }
-  return { reason, organizationIds: new Set([...levels].flatMap(([id, level]) => (level >= ownerLevel ? [id] : []))) }
+/** Opens a change request, and returns the response to the write. */
+async function requestInstead(gate: Gate, project: Project, needed: ApprovalNeeded): Promise<Problem> {
+  const reason = gate.permit.kind === 'direct' ? gate.permit.note : undefined
+  return approvalRequired(await openRequest(gate.tx, project, needed, { reason }, gate.now), needed.gaining)
 }
 
-/** Undefined when the header is absent or empty. */
-function readNote(header: string | string[] | undefined): string | undefined {
-  const note = header === undefined ? '' : headerText(header)
-  if (note.length > noteCharactersMax) {
-    throw invalid('X-Halyard-Note', 'max_length', `X-Halyard-Note can have at most ${noteCharactersMax} characters.`)
-  }
-  return note === '' ? undefined : note
-}
-
-const noteCharactersMax = 2000
-
-/** Headers are ASCII, so other characters are percent-encoded; a text that is not stays as it is. */
-function headerText(header: string | string[]): string {
-  const text = String(header)
-  try {
-    return decodeURIComponent(text).trim()
-  } catch {
-    return text.trim()
-  }
+/** The response to a write that is not saved and needs no approval either. */
+export function refusalOf(saved: Exclude<Saved<unknown>, { kind: 'saved' | 'needs_approval' }>): Problem {
+  if (saved.kind === 'frozen') return saved.frozen
+  return new Problem('conflict', 'The change request was changed meanwhile. Read it again.')
 }
 
 /** The response to a write that needs approval, with PostHog's fields. */
@@ -195,19 +219,3 @@ const settled = <T>(work: Promise<T>): Promise<{ readonly result: T } | { readon
     result => ({ result }),
     (error: unknown) => ({ error }),
   )
-
-/** Rolls a transaction back that was run to compute what it would save. */
-class DryRunRollback extends Error {
-  readonly unchecked: readonly FlagSave[]
-  readonly unmeasured: readonly FlagSave[]
-
-  constructor(unchecked: readonly FlagSave[], unmeasured: readonly FlagSave[]) {
-    super('Flags have to be checked before they are saved.')
-    this.name = 'DryRunRollback'
-    this.unchecked = unchecked
-    this.unmeasured = unmeasured
-  }
-}
-
-const keepsChanging = (): Problem =>
-  new Problem('conflict', 'The flag kept changing while plugins checked it; nothing was changed. Try again.')

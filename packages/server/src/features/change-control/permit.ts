@@ -1,16 +1,11 @@
 import type { User } from '../../tenancy.ts'
 import type { FreeObject } from '../flags/flag.ts'
-import type { FlagSave } from '../flags/flag-guard.ts'
-import type { Impact } from './policies/policy.ts'
 
-/**
- * On what grounds a flag or cohort is written: a required argument of every use case that does. `authorize-write.ts` checks it inside the
- * transaction, so no caller can write what needs approval.
- */
+/** On what grounds a flag or cohort is written. `authorize.ts` decides whether these suffice. */
 export type Permit = DirectPermit | ApprovedPermit | SystemPermit
 
 /** A user or key writes directly; policies and freezes apply. */
-export interface DirectPermit extends SaveChecks {
+export interface DirectPermit {
   readonly kind: 'direct'
   readonly requester: Requester
   readonly emergency: Emergency | null
@@ -26,7 +21,7 @@ export interface Emergency {
 }
 
 /** An approved change request. Holds for exactly the content that was approved. */
-export interface ApprovedPermit extends SaveChecks {
+export interface ApprovedPermit {
   readonly kind: 'approved'
   readonly changeRequest: number
   readonly contentHash: string
@@ -49,27 +44,11 @@ export interface Requester {
   readonly isByKey: boolean
 }
 
-/** Work that takes too long for a transaction is collected here and done before the transaction runs again. */
-export interface SaveChecks {
-  /** Plugins check the flag before it is saved. */
-  readonly checkSave: (save: FlagSave) => void
-  /** How many people the change affects; undefined until it is measured. */
-  readonly impactOf: (save: FlagSave) => Impact | undefined
-}
-
-/** For work that nothing else can hold up. */
-const withoutChecks: SaveChecks = { checkSave: () => {}, impactOf: () => undefined }
-
 /** A scheduled change runs by its approval, or as its creator would: policies that came after it was planned hold for it too. */
 export const scheduledPermit = ({ createdBy, approval, payload }: Scheduled): Permit =>
   approval
-    ? { kind: 'approved', ...approval, scheduledPayload: payload, ...withoutChecks }
-    : {
-        kind: 'direct',
-        requester: { user: createdBy, keyLabel: null, isByKey: false },
-        emergency: null,
-        ...withoutChecks,
-      }
+    ? { kind: 'approved', ...approval, scheduledPayload: payload }
+    : { kind: 'direct', requester: { user: createdBy, keyLabel: null, isByKey: false }, emergency: null }
 
 interface Scheduled {
   readonly createdBy: User

@@ -16,8 +16,8 @@ import { createCohort, queueCount, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './members/list-members.ts'
 import { namedPeople } from './members/members.ts'
+import { getCohort, planCohortRemoval, planCohortUpdate } from './plan-cohort.ts'
 import { readCohortWrite, readMembers } from './read-cohort-write.ts'
-import { getCohort, removeFromCohort, updateCohort } from './update-cohort.ts'
 
 interface Deps {
   readonly database: Database
@@ -67,9 +67,9 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
-    const change = await writes.save(request, async (tx, permit) => {
+    const change = await writes.saveCohort(request, async tx => {
       await requireNoViewer(tx, actor, project)
-      return updateCohort(tx, actor, project, update, now(), permit)
+      return planCohortUpdate(tx, actor, project, update, now())
     })
     onCohortWork()
     return changeToWire(change)
@@ -94,9 +94,9 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
     const update = { cohortId, patch: {}, people: await readMembers(request) }
-    const change = await writes.save(request, async (tx, permit) => {
+    const change = await writes.saveCohort(request, async tx => {
       await requireNoViewer(tx, actor, project)
-      return updateCohort(tx, actor, project, update, now(), permit)
+      return planCohortUpdate(tx, actor, project, update, now())
     })
     onCohortWork()
     return changeToWire(change)
@@ -113,9 +113,9 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       [...(person_ids ?? []), ...(person_id === undefined ? [] : [person_id])],
     )
     return changeToWire(
-      await writes.save(request, async (tx, permit) => {
+      await writes.saveCohort(request, async tx => {
         await requireNoViewer(tx, actor, project)
-        return removeFromCohort(tx, actor, project, id, people, now(), permit)
+        return planCohortRemoval(tx, actor, project, { cohortId: id, people }, now())
       }),
     )
   })

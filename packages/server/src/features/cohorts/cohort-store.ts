@@ -1,4 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
+import type { Authorization } from '../../domain/authorization.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { Cohort } from './cohort.ts'
@@ -15,7 +16,7 @@ export interface CohortStore {
   /** In the order of the cohorts. */
   createAll(cohorts: readonly Omit<Cohort, 'id' | 'calculation'>[]): Promise<readonly Cohort[]>
   /** Saves the content. Throws `StaleWrite` unless the version is exactly one above the stored one. */
-  save(cohort: Cohort): Promise<void>
+  save(cohort: Cohort, authorization: Authorization): Promise<void>
   find(projectId: number, cohortId: number): Promise<Cohort | undefined>
   /** Whether a live cohort has a filter on a flag. */
   anyRefersToFlags(projectId: number): Promise<boolean>

@@ -7,7 +7,7 @@ import type { Author } from '../activity/activity.ts'
 import type { Cohort } from './cohort.ts'
 import { cohortQuery } from './cohort-query.ts'
 import { createFilledCohort } from './create-cohort.ts'
-import { getCohort } from './update-cohort.ts'
+import { getCohort } from './plan-cohort.ts'
 
 const suffix = ' (static copy)'
 

@@ -38,7 +38,7 @@ async function replaceDashboard(tx: Stores, actor: Actor, project: Project, flag
     updatedAt: now,
     lastModifiedBy: actor.user,
   }
-  await tx.flags.save(updated)
+  await tx.flags.saveDashboards(updated)
   const change = {
     action: 'changed',
     field: 'usage_dashboard',

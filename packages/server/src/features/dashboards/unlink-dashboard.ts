@@ -22,7 +22,7 @@ export async function unlinkDashboard(
       updatedAt: now,
       lastModifiedBy: actor.user,
     }
-    await tx.flags.save(updated)
+    await tx.flags.saveDashboards(updated)
     const change = { action: 'changed', field: 'analytics_dashboards', before, after } as const
     await recordFlag(tx, actor, project, updated, { activity: 'updated', changes: [change] }, now)
   }

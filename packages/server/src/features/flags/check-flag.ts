@@ -7,16 +7,20 @@ import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Flag, type FlagContent, hasPayloads } from './flag.ts'
-import { payloadMismatch } from './schemas/payload-schema.ts'
+import { type JsonSchema, payloadMismatch } from './schemas/payload-schema.ts'
 
 export const filtersBytesMax = 4 * 1024 * 1024
 
-/** Raises `invalid` for what cannot be evaluated or does not exist: the engine checks the flag with what it refers to. */
+/**
+ * Raises `invalid` for what cannot be evaluated or does not exist: the engine checks the flag with what it refers to. A payload schema that
+ * arrives with the flag is checked by the caller, in place of the stored one.
+ */
 export async function checkFlagContent(
   tx: Stores,
   project: Project,
   flag: FlagContent & Pick<Flag, 'id' | 'version'>,
   stored?: FlagContent,
+  payloadSchema?: JsonSchema | null,
 ): Promise<void> {
   checkKey(flag.key)
   // One that was deleted since must not block another change.
@@ -36,7 +40,7 @@ export async function checkFlagContent(
     { regex: linearRegex },
   )
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
-  if (stored && hasPayloads(flag.filters)) await checkPayloads(tx, project, flag)
+  if (stored && payloadSchema === undefined && hasPayloads(flag.filters)) await checkPayloads(tx, project, flag)
 }
 
 async function checkPayloads(tx: Stores, project: Project, { id, filters }: Pick<Flag, 'id' | 'filters'>) {

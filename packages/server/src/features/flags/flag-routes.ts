@@ -11,13 +11,12 @@ import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
-import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFilter } from './flag-filter.ts'
 import { createFlagPages } from './flag-pages.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
 import { flagStatus } from './flag-status.ts'
-import { updateFlag } from './update-flag.ts'
+import { planFlagCreation, planFlagUpdate } from './plan-flag.ts'
 
 interface Deps {
   readonly database: Database
@@ -38,11 +37,14 @@ export function serveFlags(serve: ServeRoute, { database, changes, writes, now }
   serve(r.create, async request => {
     const { actor, project, body } = request
     const patch = { ...patchFromWire(body), key: body.key }
-    const flag = await writes.save(request, async (tx, permit) => {
-      await requireNoViewer(tx, actor, project)
-      return createFlag(tx, actor, project, { patch }, now(), permit)
-    })
-    return flagToWire(flag, true)
+    return writes.saveFlag(
+      request,
+      async tx => {
+        await requireNoViewer(tx, actor, project)
+        return planFlagCreation(tx, actor, project, { patch }, now())
+      },
+      flag => flagToWire(flag, true),
+    )
   })
 
   serve(r.get, ({ actor, project, params }) =>
@@ -51,15 +53,19 @@ export function serveFlags(serve: ServeRoute, { database, changes, writes, now }
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    return writes.save(request, async (tx, permit) => {
-      // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
-      const stored = await getFlag(tx, project, params.id)
-      await requireCanEdit(tx, actor, project, stored)
-      const { version, ...body } = request.body
-      const update = { stored, patch: patchFromWire(body), basedOnVersion: version }
-      // The response is built inside: nothing can fail after the commit.
-      return flagToWire(await updateFlag(tx, actor, project, update, now(), permit), true)
-    })
+    return writes.saveFlag(
+      request,
+      async tx => {
+        // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
+        const stored = await getFlag(tx, project, params.id)
+        await requireCanEdit(tx, actor, project, stored)
+        const { version, ...body } = request.body
+        const update = { stored, patch: patchFromWire(body), basedOnVersion: version }
+        return planFlagUpdate(tx, actor, project, update, now())
+      },
+      // The response is built inside the transaction: nothing can fail after the commit.
+      flag => flagToWire(flag, true),
+    )
   })
 
   serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))

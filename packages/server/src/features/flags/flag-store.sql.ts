@@ -65,6 +65,15 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
   const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
     (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
 
+  async function save(flag: Flag): Promise<void> {
+    try {
+      const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
+      requireSaved(saved.numAffectedRows)
+    } catch (error) {
+      throw takenKey(error, flag.key)
+    }
+  }
+
   return {
     async create(flag) {
       try {
@@ -73,25 +82,22 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         throw takenKey(error, flag.key)
       }
     },
-    async save(flag) {
-      try {
-        const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
-        requireSaved(saved.numAffectedRows)
-      } catch (error) {
-        throw takenKey(error, flag.key)
-      }
+    save,
+    async saveDashboards(flag) {
+      await save(flag)
     },
     async createAll(flags) {
       try {
-        const ids = await insertRowsWithIds(db, 'flags', flags.map(fromFlag))
-        return flags.map((flag, index) => ({ ...flag, id: ids[index]! }))
+        const rows = flags.map(({ flag }) => fromFlag(flag))
+        const ids = await insertRowsWithIds(db, 'flags', rows)
+        return flags.map(({ flag }, index) => ({ ...flag, id: ids[index]! }))
       } catch (error) {
         throw takenKey(error)
       }
     },
     async saveAll(flags) {
       try {
-        const rows = flags.map(flag => ({ ...fromFlag(flag), id: flag.id }))
+        const rows = flags.map(({ flag }) => ({ ...fromFlag(flag), id: flag.id }))
         const saved = await updateRows(db, 'flags', rows, { isVersioned: true })
         if (saved !== flags.length) throw new StaleWrite()
       } catch (error) {

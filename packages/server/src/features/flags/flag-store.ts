@@ -1,3 +1,4 @@
+import type { Authorization } from '../../domain/authorization.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { User } from '../../tenancy.ts'
@@ -60,17 +61,24 @@ export interface FlagLimits {
   readonly definitionBytesPerProjectMax: number
 }
 
+interface Authorized<F> {
+  readonly flag: F
+  readonly authorization: Authorization
+}
+
 export interface FlagStore {
   /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
-  create(flag: Omit<Flag, 'id'>): Promise<Flag>
+  create(flag: Omit<Flag, 'id'>, authorization: Authorization): Promise<Flag>
   /**
    * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (another transaction saved first),
    * and `invalid` (`unique`, `key`) when another live flag has the key.
    */
-  save(flag: Flag): Promise<void>
+  save(flag: Flag, authorization: Authorization): Promise<void>
   /** As `create` and `save`, with a statement for many flags. */
-  createAll(flags: readonly Omit<Flag, 'id'>[]): Promise<readonly Flag[]>
-  saveAll(flags: readonly Flag[]): Promise<void>
+  createAll(flags: readonly Authorized<Omit<Flag, 'id'>>[]): Promise<readonly Flag[]>
+  saveAll(flags: readonly Authorized<Flag>[]): Promise<void>
+  /** As `save`, for a flag of which only the dashboards have changed: no person gets another value. */
+  saveDashboards(flag: Flag): Promise<void>
   find(projectId: number, flagId: number): Promise<Flag | undefined>
   findLiveByKey(projectId: number, key: string): Promise<Flag | undefined>
   /** Live flags with this key in all projects of an organization, by project. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Authorization } from '../../domain/authorization.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
@@ -211,12 +212,13 @@ onEachDatabase('flags', dialect => {
 
     it('saves no flag whose version is not one above the stored one', async () => {
       const { body } = await s.post(flags, { key: 'versioned', name: 'stored' })
+      const authorization = { trigger: null } as Authorization
       await s.halyard.database.transaction(async tx => {
         const flag = (await tx.flags.find(s.projectId, body.id))!
         for (const version of [flag.version, flag.version + 2]) {
           const stale = { ...flag, name: 'stale', version }
-          await expect(tx.flags.save(stale)).rejects.toMatchObject({ name: 'StaleWrite' })
-          await expect(tx.flags.saveAll([stale])).rejects.toMatchObject({ name: 'StaleWrite' })
+          await expect(tx.flags.save(stale, authorization)).rejects.toMatchObject({ name: 'StaleWrite' })
+          await expect(tx.flags.saveAll([{ flag: stale, authorization }])).rejects.toMatchObject({ name: 'StaleWrite' })
         }
       })
       expect((await s.get(`${flags}${body.id}/`)).body).toMatchObject({ name: 'stored', version: 1 })

@@ -6,13 +6,14 @@ import { Problem } from '../../problem.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
-import { ApprovalRequired } from '../change-control/authorize-write.ts'
 import { createSet } from '../change-control/environments/save-set.ts'
-import type { Permit } from '../change-control/permit.ts'
+import type { Gate, Saved } from '../change-control/gate.ts'
+import { refusalOf } from '../change-control/gated-writes.ts'
+import type { Cohort } from '../cohorts/cohort.ts'
 import { createCohorts } from '../cohorts/create-cohort.ts'
 import { namedPeople } from '../cohorts/members/members.ts'
-import { updateCohort } from '../cohorts/update-cohort.ts'
-import { type FlagWrite, saveFlags } from '../flags/bulk/save-flags.ts'
+import { type CohortUpdate, planCohortUpdate } from '../cohorts/plan-cohort.ts'
+import { type FlagWrite, planFlags } from '../flags/bulk/many-flags.ts'
 import type { FreeObject } from '../flags/flag.ts'
 import { announceProject } from '../projects/create-project.ts'
 import { groupTypesUsedBy } from './convert-file.ts'
@@ -23,13 +24,11 @@ import { cohortOf, flagOf, type PreparedImport, type PreparedItem, type Prepared
 import { requireSetCreation } from './read-targets.ts'
 
 interface ImportContext {
-  readonly tx: Stores
+  readonly gate: Gate
   readonly actor: Actor
   readonly project: Project
   readonly plan: ImportPlan
   readonly current: CurrentState
-  readonly now: Instant
-  readonly permit: Permit
   /** By source id: what references become. */
   readonly flagIds: Map<string, number>
   readonly cohortIds: Map<string, number>
@@ -55,12 +54,13 @@ export class PreparationOutdated extends Error {
  * other writers wait for a short time. Raises `approval_required` when a project needs approval.
  */
 export async function applyImport(
-  tx: Stores,
+  gate: Gate,
   actor: Actor,
   organization: Organization,
   { plan, targets, head }: PreparedImport,
-  { now, permit, report }: { readonly now: Instant; readonly permit: Permit; readonly report: (step: string) => void },
+  report: (step: string) => void,
 ): Promise<ImportPlan> {
+  const { tx, now } = gate
   const projectIds = targets.flatMap(({ project }) => project?.id ?? [])
   for (const projectId of projectIds) await tx.projects.holdReferences(projectId)
   if (await tx.changes.hasChanged(organization.id, projectIds, head)) throw new PreparationOutdated()
@@ -72,7 +72,7 @@ export async function applyImport(
     const links: ImportLink[] = []
     const ids = { flagIds: new Map(existingIds.flag), cohortIds: new Map(existingIds.segment) }
     const groupTypes = await ensureGroupTypes(tx, project, target, now)
-    const shared = { tx, actor, project, plan, current, now, permit, links, outcomes }
+    const shared = { gate, actor, project, plan, current, links, outcomes }
     const context: ImportContext = { ...shared, groupTypes, ...ids }
     await applyTarget(target, context, report)
     await tx.imports.saveLinks(project.id, plan.source, links, now)
@@ -149,9 +149,10 @@ async function applyTarget(
 }
 
 async function applyFlags(items: readonly PreparedItem[], context: ImportContext): Promise<void> {
-  const { tx, actor, project, now, permit, flagIds, links, outcomes } = context
+  const { gate, actor, project, flagIds, links, outcomes } = context
   const writes = items.map(item => flagWrite(item, context))
-  const saved = await gated(project, () => saveFlags(tx, actor, project, writes, now, permit))
+  const planned = await planFlags(gate.tx, actor, project, writes, gate.now)
+  const saved = requireSaved(project, await gate.saveFlags(planned))
   for (const [index, { position, kind, sourceId, sourceHash }] of items.entries()) {
     const flag = saved[index]!
     const { stored, payloadSchema } = writes[index]!
@@ -184,7 +185,8 @@ function flagWrite(item: PreparedItem, context: ImportContext): FlagWrite {
 }
 
 async function applyCohorts(items: readonly PreparedItem[], context: ImportContext): Promise<void> {
-  const { tx, actor, project, now, permit, cohortIds, links, outcomes } = context
+  const { gate, actor, project, cohortIds, links, outcomes } = context
+  const { tx, now } = gate
   const writes = items.map(item => cohortWrite(item, context))
   const created = await createCohorts(
     tx,
@@ -197,9 +199,7 @@ async function applyCohorts(items: readonly PreparedItem[], context: ImportConte
   for (const [index, { stored, content, people }] of writes.entries()) {
     const { position, kind, sourceId, sourceHash } = items[index]!
     const saved = stored
-      ? await gated(project, () =>
-          updateCohort(tx, actor, project, { cohortId: stored.id, patch: content, people }, now, permit),
-        ).then(({ cohort }) => cohort)
+      ? await updateCohort(context, { cohortId: stored.id, patch: content, people })
       : next.next().value!
     cohortIds.set(sourceId, saved.id)
     links.push({ kind, sourceId, flagId: null, cohortId: saved.id, sourceHash, targetHash: cohortHash(saved) })
@@ -232,16 +232,18 @@ const resolve = <T>(filters: T, { flagIds, cohortIds, groupTypes }: ImportContex
     groupType: index => groupTypes.get(sourceIdOf(index) ?? ''),
   })
 
+async function updateCohort({ gate, actor, project }: ImportContext, update: CohortUpdate): Promise<Cohort> {
+  const planned = await planCohortUpdate(gate.tx, actor, project, update, gate.now)
+  return requireSaved(project, await gate.saveCohort(planned)).cohort
+}
+
 /** No change requests are opened: cohorts that come along do not exist yet, so nothing could refer to them. */
-async function gated<T>(project: Project, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (!(error instanceof ApprovalRequired)) throw error
-    throw new Problem(
-      'approval_required',
-      `Changes of "${error.needed.name}" need approval in ${project.name}; nothing was imported. Import into another environment and promote.`,
-      { extra: { change_request: null } },
-    )
-  }
+function requireSaved<T>(project: Project, saved: Saved<T>): T {
+  if (saved.kind === 'saved') return saved.value
+  if (saved.kind !== 'needs_approval') throw refusalOf(saved)
+  throw new Problem(
+    'approval_required',
+    `Changes of "${saved.needed.name}" need approval in ${project.name}; nothing was imported. Import into another environment and promote.`,
+    { extra: { change_request: null } },
+  )
 }

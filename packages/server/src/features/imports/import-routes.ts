@@ -94,10 +94,9 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
       for (let attempts = 1; ; attempts++) {
         const prepared = await prepareImport(database, actor, organization, await readPlan(), options, report)
         try {
-          const applied = await writes.save(
+          const applied = await writes.saveMany(
             request,
-            async (tx, permit) =>
-              toWire(tx, await applyImport(tx, actor, organization, prepared, { now: now(), permit, report })),
+            async gate => toWire(gate.tx, await applyImport(gate, actor, organization, prepared, report)),
             { isLarge: true },
           )
           onCohortWork()

@@ -2,9 +2,11 @@ import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { type Job, type JobContext, LeaseLost } from '../../jobs/job-runner.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
+import { noEvidence } from '../change-control/evidence.ts'
+import { Gate } from '../change-control/gate.ts'
 import { rollbackPermit } from '../change-control/permit.ts'
 import type { Flag } from '../flags/flag.ts'
-import { updateFlag } from '../flags/update-flag.ts'
+import { planFlagUpdate } from '../flags/plan-flag.ts'
 import { type RollbackCondition, readConditions, windowMinutesMax } from './condition.ts'
 import { type Measured, measure } from './measure.ts'
 import { minuteTextOf } from './samples.ts'
@@ -83,6 +85,7 @@ export async function rollBack(tx: Stores, { projectId, id }: Flag, now: Instant
     },
   }
   const patch = { active: false, performedRollback: true }
-  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, rollbackPermit)
-  return true
+  const planned = await planFlagUpdate(tx, null, project, { stored: flag, patch, trigger }, now)
+  const gate = new Gate(tx, { permit: rollbackPermit, evidence: noEvidence(), now })
+  return (await gate.saveFlag(planned)).kind === 'saved'
 }

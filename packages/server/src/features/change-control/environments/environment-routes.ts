@@ -91,31 +91,23 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
   serve(r.promote, async request => {
     const promotion = await readPromotion(request)
     const { actor, organization, body } = request
-    try {
-      return await writes.save(request, async (tx, permit) => {
-        const result = await promote(tx, actor, organization, promotion, now(), permit)
-        if (result.hash !== body.hash) throw planIsStale()
-        if (result.items.some(({ needed }) => needed)) throw new RolledBack(result)
-        return { hash: result.hash, items: result.items.map(item => itemToWire(item, null)) }
-      })
-    } catch (error) {
-      if (!(error instanceof RolledBack)) throw error
-      throw await requestInstead(error.result)
-    }
+    const result = await writes.saveMany<PromotionResult>(request, async (gate, rollBack) => {
+      const promoted = await promote(gate, actor, organization, promotion)
+      if (promoted.hash !== body.hash) throw planIsStale()
+      return promoted.items.some(({ needed }) => needed) ? rollBack(promoted) : promoted
+    })
+    if (result.items.some(({ needed }) => needed)) throw await requestInstead(result)
+    return { hash: result.hash, items: result.items.map(item => itemToWire(item, null)) }
   })
 
   /** Runs the promotion and rolls it back, so that the plan is checked exactly like the promotion. */
   async function planOf(request: PromoteRequest) {
     const promotion = await readPromotion(request)
     const { actor, organization } = request
-    try {
-      return await writes.save(request, async (tx, permit): Promise<never> => {
-        throw new RolledBack(await promote(tx, actor, organization, promotion, now(), permit))
-      })
-    } catch (error) {
-      if (error instanceof RolledBack) return { promotion, result: error.result }
-      throw error
-    }
+    const result = await writes.saveMany<PromotionResult>(request, async (gate, rollBack) =>
+      rollBack(await promote(gate, actor, organization, promotion)),
+    )
+    return { promotion, result }
   }
 
   async function planToWire(promotion: Promotion, { hash, items }: PromotionResult): Promise<PromotionPlan> {
@@ -170,16 +162,6 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
     if (from.projectId === to.projectId) throw invalid('to', 'invalid_input', 'to must differ from from.')
     const parts = new Set(body.parts ?? (['filters', 'payloads', 'tags'] as const))
     return { keys: body.feature_flag_keys, from: from.projectId, to, parts }
-  }
-}
-
-class RolledBack extends Error {
-  readonly result: PromotionResult
-
-  constructor(result: PromotionResult) {
-    super('The promotion was rolled back.')
-    this.name = 'RolledBack'
-    this.result = result
   }
 }
 

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { usesFlags } from '@halyard/engine'
-import type { Instant } from '../../../instant.ts'
-import type { Stores } from '../../../stores.ts'
 import type { Actor, Organization } from '../../../tenancy.ts'
 import { copyInto, findProject, findSource, type Source } from '../../flags/copies/copy-flag.ts'
 import type { Flag, FlagPatch, FreeObject } from '../../flags/flag.ts'
-import { type ApprovalNeeded, ApprovalRequired } from '../authorize-write.ts'
-import type { Permit } from '../permit.ts'
+import type { ApprovalNeeded } from '../approval-needed.ts'
+import type { Gate } from '../gate.ts'
 import type { Environment } from './environment.ts'
 
 export const parts = ['filters', 'payloads', 'tags', 'active'] as const
@@ -42,13 +40,12 @@ export interface PromotionResult {
  * that needs approval is left as it is and reported; then the caller must roll the transaction back.
  */
 export async function promote(
-  tx: Stores,
+  gate: Gate,
   actor: Actor,
   organization: Organization,
   promotion: Promotion,
-  now: Instant,
-  permit: Permit,
 ): Promise<PromotionResult> {
+  const { tx } = gate
   const { from, to, keys } = promotion
   const target = (await findProject(tx, actor, organization, to.projectId))!
   const sources: Source[] = []
@@ -68,13 +65,9 @@ export async function promote(
       dependencies: [...source.dependencies.values()],
     }
     const patchOf = (copied: FlagPatch & { key: string }) => partsOf(copied, source.flag, before, promotion)
-    try {
-      const { flag: after } = await copyInto(tx, actor, source, target, { now, permit, patchOf })
-      items.push({ ...item, after, needed: undefined })
-    } catch (error) {
-      if (!(error instanceof ApprovalRequired)) throw error
-      items.push({ ...item, after: undefined, needed: error.needed })
-    }
+    const copied = await copyInto(gate, actor, source, target, patchOf)
+    if ('needed' in copied) items.push({ ...item, after: undefined, needed: copied.needed })
+    else items.push({ ...item, after: copied.flag, needed: undefined })
     const policies = items.at(-1)!.needed?.policies.map(({ id, version }) => [id, version])
     const cohorts = source.cohorts.map(({ id, version }) => [id, version])
     const { flag, payloadSchema } = source

@@ -2,19 +2,16 @@ import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project, User } from '../../../tenancy.ts'
+import type { Author } from '../../activity/activity.ts'
 import { type NamedPeople, noPeople } from '../../cohorts/members/members.ts'
-import { removeFromCohort, updateCohort } from '../../cohorts/update-cohort.ts'
-import { createFlag } from '../../flags/create-flag.ts'
-import type { FlagPatch } from '../../flags/flag.ts'
-import { updateFlag } from '../../flags/update-flag.ts'
-import { ApprovalWithdrawn } from '../authorize-write.ts'
-import { Frozen } from '../freezes/freeze.ts'
+import { planCohortRemoval, planCohortUpdate } from '../../cohorts/plan-cohort.ts'
+import type { Flag, FlagPatch } from '../../flags/flag.ts'
+import { type PlannedFlag, planFlagCreation, planFlagUpdate } from '../../flags/plan-flag.ts'
+import type { Gate, Saved } from '../gate.ts'
 import type { GatedWrites } from '../gated-writes.ts'
-import type { Permit } from '../permit.ts'
-import { planApproved } from '../schedules/plan-change.ts'
+import { planApproved } from '../schedules/plan-schedule.ts'
 import { type ChangeRequest, hashWithImpact, moved } from './change-request.ts'
 import { getRequest, notInState } from './decide-request.ts'
-import { ImpactGrown } from './impact-growth.ts'
 import { type Preview, previewRequest } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
@@ -37,77 +34,74 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
   if (request.applyAt !== null && request.applyAt > now) {
     throw new Problem('conflict', `The change request is applied at ${request.applyAt}.`)
   }
-  const approved = { changeRequest: request.id, contentHash: request.contentHash }
+  const approved = { changeRequest: request.id, contentHash: request.contentHash, now }
   try {
-    return await writes.apply(transaction, approved, (tx, permit) => applyApproved(tx, applying, request.id, permit))
+    return await writes.apply(transaction, approved, gate => applyApproved(gate, applying, request.id))
   } catch (error) {
-    const setback = setbackOf(error, request)
-    if (!setback) throw error
+    const isLasting = error instanceof Problem && (error.kind === 'invalid' || error.kind === 'missing')
+    if (!isLasting) throw error
     return transaction(async tx => {
       const stored = await getRequest(tx, project, request.id)
       // It was edited, or applied by another node, meanwhile: the failure concerns the earlier content.
       if (stored.version !== request.version) return stored
-      const next = moved(stored, setback, now)
-      await tx.changeRequests.save(next)
-      await recordRequest(
-        tx,
-        applying.appliedBy,
-        project,
-        next,
-        setback.dueAt ? 'change_frozen' : `change_${setback.state}`,
-        { reason: setback.failure },
-        now,
-      )
-      return next
+      return setBack(tx, applying, stored, { state: 'failed', failure: error.message })
     })
   }
 }
 
-function setbackOf(error: unknown, request: ChangeRequest): Setback | undefined {
-  if (error instanceof Frozen) return { state: 'approved', failure: error.message, dueAt: error.until }
-  if (error instanceof ApprovalWithdrawn) {
-    return { state: 'pending', failure: 'The approval no longer suffices: a policy or an approver has changed.' }
-  }
-  if (error instanceof ImpactGrown) {
-    const contentHash = hashWithImpact(request.contentHash, error.impact)
-    return { state: 'pending', failure: error.message, impact: error.impact, contentHash }
-  }
-  if (error instanceof MergeConflict) return { state: 'conflicted', failure: error.message }
-  if (error instanceof Problem && (error.kind === 'invalid' || error.kind === 'missing')) {
-    return { state: 'failed', failure: error.message }
-  }
-  return undefined
+async function setBack(
+  tx: Stores,
+  { project, appliedBy, now }: Applying,
+  request: ChangeRequest,
+  setback: Setback,
+): Promise<ChangeRequest> {
+  const next = moved(request, setback, now)
+  await tx.changeRequests.save(next)
+  const activity = setback.dueAt ? 'change_frozen' : `change_${setback.state}`
+  await recordRequest(tx, appliedBy, project, next, activity, { reason: setback.failure }, now)
+  return next
 }
+
+function setbackOf(
+  held: Exclude<Saved<unknown>, { kind: 'saved' | 'undecided' }>,
+  { contentHash }: ChangeRequest,
+): Setback {
+  if (held.kind === 'frozen') return { state: 'approved', failure: held.frozen.message, dueAt: held.frozen.until }
+  if (held.kind !== 'grown') return { state: 'pending', failure: noLongerApproved }
+  const { before, impact } = held
+  const failure = `The people affected have grown from ${before} to ${impact.affected} since it was approved. Approve it again.`
+  return { state: 'pending', failure, impact, contentHash: hashWithImpact(contentHash, impact) }
+}
+
+const noLongerApproved = 'The approval no longer suffices: a policy or an approver has changed.'
 
 type Setback = Pick<ChangeRequest, 'state' | 'failure'> &
   Partial<Pick<ChangeRequest, 'dueAt' | 'impact' | 'contentHash'>>
 
-class MergeConflict extends Error {
-  constructor(paths: readonly string[]) {
-    super(`Another change touched the same: ${paths.slice(0, pathsNamedMax).join(', ')}. Rebase the request.`)
-    this.name = 'MergeConflict'
-  }
-}
 const pathsNamedMax = 5
+const conflictText = (paths: readonly string[]): string =>
+  `Another change touched the same: ${paths.slice(0, pathsNamedMax).join(', ')}. Rebase the request.`
 
-async function applyApproved(
-  tx: Stores,
-  { project, appliedBy, now }: Applying,
-  requestId: number,
-  permit: Permit,
-): Promise<ChangeRequest> {
+/** Undefined while it is undecided. */
+async function applyApproved(gate: Gate, applying: Applying, requestId: number): Promise<ChangeRequest | undefined> {
+  const { tx } = gate
+  const { project, appliedBy, now } = applying
   const request = await getRequest(tx, project, requestId)
   if (request.state !== 'approved') throw notInState(request, 'applied')
   const preview = await previewRequest(tx, project, request)
-  if (preview.conflicts.length > 0) throw new MergeConflict(preview.conflicts)
-  const applied = await writeContent(tx, project, request, preview, now, permit)
+  if (preview.conflicts.length > 0) {
+    return setBack(tx, applying, request, { state: 'conflicted', failure: conflictText(preview.conflicts) })
+  }
+  const saved = await saveContent(gate, project, request, preview, now)
+  if (saved.kind === 'undecided') return undefined
+  if (saved.kind !== 'saved') return setBack(tx, applying, request, setbackOf(saved, request))
   const next = moved(
     request,
     {
       state: 'applied',
-      flagId: applied.flagId,
+      flagId: saved.value.flagId,
       appliedAt: now,
-      appliedVersion: applied.version,
+      appliedVersion: saved.value.version,
       appliedBy: appliedBy?.user ?? null,
       failure: null,
     },
@@ -118,50 +112,60 @@ async function applyApproved(
   return next
 }
 
+interface Applied {
+  readonly flagId: number | null
+  readonly version: number
+}
+
 /** On behalf of the requester. */
-async function writeContent(
-  tx: Stores,
+async function saveContent(
+  gate: Gate,
   project: Project,
   request: ChangeRequest,
   { flag, cohort, fields }: Preview,
   now: Instant,
-  permit: Permit,
-): Promise<{ readonly flagId: number | null; readonly version: number }> {
+): Promise<Saved<Applied>> {
+  const { tx } = gate
   const author = authorFor(request.requester, request.keyLabel)
   if (request.kind === 'cohort') {
     if (!cohort) throw invalid(null, 'does_not_exist', 'The cohort was deleted.')
-    const { added, removed, ...patch } = fields as { added?: NamedPeople; removed?: NamedPeople }
-    if (removed) {
-      const change = await removeFromCohort(tx, author, project, cohort.id, removed, now, permit)
-      return { flagId: null, version: change.cohort.version }
-    }
-    const update = { cohortId: cohort.id, patch, people: added ?? noPeople }
-    const change = await updateCohort(tx, author, project, update, now, permit)
-    return { flagId: null, version: change.cohort.version }
+    const { added = noPeople, removed, ...patch } = fields as { added?: NamedPeople; removed?: NamedPeople }
+    const planned = removed
+      ? await planCohortRemoval(tx, author, project, { cohortId: cohort.id, people: removed }, now)
+      : await planCohortUpdate(tx, author, project, { cohortId: cohort.id, patch, people: added }, now)
+    return mapSaved(await gate.saveCohort(planned), change => ({ flagId: null, version: change.cohort.version }))
   }
   if (request.kind === 'schedule') {
     if (!flag || flag.deleted) throw invalid(null, 'does_not_exist', 'The flag was deleted.')
-    const plan = { flagId: flag.id, content: request.patch }
-    await planApproved(tx, author, project, plan, now, permit)
-    return { flagId: flag.id, version: flag.version }
+    const planned = await planApproved(tx, author, project, { flagId: flag.id, content: request.patch }, now)
+    return mapSaved(await gate.saveSchedule(planned), () => ({ flagId: flag.id, version: flag.version }))
   }
-  const patch = fields as FlagPatch
+  const planned = await planFlag(tx, author, project, { request, flag, patch: fields as FlagPatch }, now)
+  return mapSaved(await gate.saveFlag(planned), ({ id, version }) => ({ flagId: id, version }))
+}
+
+function planFlag(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  {
+    request,
+    flag,
+    patch,
+  }: { readonly request: ChangeRequest; readonly flag: Flag | undefined; readonly patch: FlagPatch },
+  now: Instant,
+): Promise<PlannedFlag> {
+  const trigger = { change_request: request.id }
   if (request.flagId === null) {
-    const created = await createFlag(
-      tx,
-      author,
-      project,
-      { patch: { ...patch, key: String(patch.key) }, trigger: { change_request: request.id } },
-      now,
-      permit,
-    )
-    return { flagId: created.id, version: created.version }
+    return planFlagCreation(tx, author, project, { patch: { ...patch, key: String(patch.key) }, trigger }, now)
   }
   if (!flag || (flag.deleted && patch.deleted !== false)) {
     throw invalid(null, 'does_not_exist', 'The flag was deleted.')
   }
-  const update = { stored: flag, patch, trigger: { change_request: request.id } }
-  return { flagId: flag.id, version: (await updateFlag(tx, author, project, update, now, permit)).version }
+  return planFlagUpdate(tx, author, project, { stored: flag, patch, trigger }, now)
 }
+
+const mapSaved = <V, R>(saved: Saved<V>, map: (value: V) => R): Saved<R> =>
+  saved.kind === 'saved' ? { kind: 'saved', value: map(saved.value) } : saved
 
 const authorFor = (user: User, keyLabel: string | null) => ({ user, key: { label: keyLabel ?? '' } })

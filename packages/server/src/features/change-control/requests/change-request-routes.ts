@@ -13,7 +13,7 @@ import { contentToWire as cohortToWire } from '../../cohorts/cohort-resource.ts'
 import { contentOf, type FlagContent } from '../../flags/flag.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { contentToWire } from '../../flags/flag-resource.ts'
-import { frozenBy, frozenFlag } from '../authorize-write.ts'
+import { frozenBy, frozenFlag } from '../frozen-by.ts'
 import { gainingDependents } from '../gaining-dependents.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Impact } from '../policies/policy.ts'
@@ -69,17 +69,17 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, body } = request
     checkFields(body.patch)
     const proposal = { ...body, patch: body.patch as FlagWrite, applyAt: readApplyAt(body.apply_at, now()) }
-    const proposed = await writes.save(request, async (tx, permit) => {
+    const proposed = await writes.withEvidence(async (tx, evidence) => {
       const flag = body.flag_id === undefined ? undefined : await tx.flags.find(project.id, body.flag_id)
       if (body.flag_id !== undefined && !flag) {
         throw invalid('flag_id', 'does_not_exist', `This project has no flag with id ${body.flag_id}.`)
       }
       if (flag) await requireCanEdit(tx, actor, project, flag)
       else await requireNoViewer(tx, actor, project)
-      return proposeRequest(tx, actor, project, flag, proposal, now(), permit)
+      return proposeRequest(tx, actor, project, flag, proposal, now(), evidence)
     })
     const status = body.dry_run ? 200 : 201
-    return answer({ status, body: requestToWire(proposed, [], actor.user) })
+    return answer({ status, body: requestToWire(proposed!, [], actor.user) })
   })
 
   serve(r.approve, async request => {

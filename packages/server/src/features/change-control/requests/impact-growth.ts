@@ -3,43 +3,32 @@ import type { Stores } from '../../../stores.ts'
 import type { ApprovalPolicy, Impact } from '../policies/policy.ts'
 import type { ChangeRequest, PolicyStatus } from './change-request.ts'
 
-/** A change concerns more people than those who approved it knew. */
-export class ImpactGrown extends Error {
-  readonly impact: Impact
-
-  constructor(before: number, impact: Impact) {
-    super(
-      `The people affected have grown from ${before} to ${impact.affected} since it was approved. Approve it again.`,
-    )
-    this.name = 'ImpactGrown'
-    this.impact = impact
-  }
-}
-
 /** What was approved just now was measured just now. */
 const freshMilliseconds = 60_000
 
-/** Raises `ImpactGrown`. People are only counted when an approval knows a number to compare with. */
-export async function requireSimilarImpact(
+/**
+ * The number of people who were affected as far as those who approved knew, when it has grown too much since. People are only counted when
+ * there is a number to compare with.
+ */
+export async function grownImpact(
   tx: Stores,
   request: ChangeRequest,
   statuses: readonly PolicyStatus[],
   measure: () => Impact | undefined,
   now: Instant,
-): Promise<void> {
+): Promise<{ readonly before: number; readonly impact: Impact } | undefined> {
   const decisions = await tx.changeRequests.listDecisions([request.id])
   const fresh = plusMilliseconds(now, -freshMilliseconds)
-  const known = decisions.flatMap(({ decision, contentHash, impact, decidedAt }) =>
+  const counts = decisions.flatMap(({ decision, contentHash, impact, decidedAt }) =>
     decision === 'approved' && contentHash === request.contentHash && impact && decidedAt < fresh
       ? [impact.affected]
       : [],
   )
-  if (known.length === 0 || statuses.every(({ policy }) => !hasLimit(policy))) return
+  if (counts.length === 0 || statuses.every(({ policy }) => !hasLimit(policy))) return undefined
   const impact = measure()
-  const before = Math.min(...known)
-  if (impact && statuses.some(({ policy }) => exceeds(policy, before, impact.affected))) {
-    throw new ImpactGrown(before, impact)
-  }
+  const before = Math.min(...counts)
+  const isGrown = impact && statuses.some(({ policy }) => exceeds(policy, before, impact.affected))
+  return isGrown ? { before, impact } : undefined
 }
 
 const hasLimit = ({ reapprovePercent, reapprovePeople }: ApprovalPolicy): boolean =>

@@ -7,10 +7,13 @@ import { checkFlagContent } from '../../flags/check-flag.ts'
 import { applyPatch, contentOf, type Flag, newFlagContent } from '../../flags/flag.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { patchFromWire } from '../../flags/flag-resource.ts'
-import { patchOnTopOf } from '../../flags/update-flag.ts'
-import { flagChangeNeeded } from '../authorize-write.ts'
-import { requesterOf } from '../gated-writes.ts'
-import type { SaveChecks } from '../permit.ts'
+import { patchOnTopOf } from '../../flags/plan-flag.ts'
+import { flagApproval } from '../approval-needed.ts'
+import type { Evidence } from '../evidence.ts'
+import { gainingDependents } from '../gaining-dependents.ts'
+import { needsImpact } from '../policies/policy.ts'
+import { requesterOf } from '../write-request.ts'
+import { readWriteRules } from '../write-rules.ts'
 import type { ChangeRequest } from './change-request.ts'
 import { draftOf, openRequest } from './open-request.ts'
 
@@ -24,7 +27,7 @@ export interface Proposal {
 
 /**
  * Opens a change request on purpose, whether or not a policy requires it. Raises `invalid` for a change that could not be applied now, and
- * `conflict` as a save would.
+ * `conflict` as a save would. Undefined while people have to be counted.
  */
 export async function proposeRequest(
   tx: Stores,
@@ -33,8 +36,8 @@ export async function proposeRequest(
   flag: Flag | undefined,
   { patch, title, reason = '', applyAt, dry_run: isDryRun }: Proposal,
   now: Instant,
-  { impactOf }: SaveChecks,
-): Promise<ChangeRequest> {
+  evidence: Evidence,
+): Promise<ChangeRequest | undefined> {
   const { version, ...fields } = patch
   if (!flag && fields.key === undefined) throw invalid('patch', 'required', '`key` is required for a new flag.')
   const stored = flag ? contentOf(flag) : newFlagContent(fields.key ?? '', now)
@@ -42,10 +45,14 @@ export async function proposeRequest(
   const rebased = flag ? await patchOnTopOf(tx, { stored: flag, patch: wanted, basedOnVersion: version }) : wanted
   const content = applyPatch(stored, rebased)
   await checkFlagContent(tx, project, { ...content, id: flag?.id ?? 0, version: 1 }, flag && contentOf(flag))
-  const change = { stored: flag, flag: content, requester: requesterOf(actor) }
-  const needed = await flagChangeNeeded(tx, project, change, () =>
-    impactOf({ projectId: project.id, stored: flag, flag: { ...flag, ...content } as FlagSave['flag'] }),
-  )
+  const { policies, dependents } = await readWriteRules(tx, project)
+  const gaining = gainingDependents(dependents, { stored: flag, flag: content })
+  const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
+  const save = { projectId: project.id, stored: flag, flag: { ...flag, ...content } as FlagSave['flag'] }
+  const impact = isMeasured ? evidence.impactOf(save) : undefined
+  if (!evidence.isComplete) return undefined
+  const change = { stored: flag, flag: content, requester: requesterOf(actor), impact, gaining }
+  const needed = flagApproval(project, change, policies)
   if (flag && Object.keys(needed.patch).length === 0) {
     throw invalid('patch', 'invalid_input', '`patch` changes nothing.')
   }

@@ -3,9 +3,9 @@ import { type Job, type JobContext, LeaseLost } from '../../../jobs/job-runner.t
 import { Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { updateFlag } from '../../flags/update-flag.ts'
-import { ApprovalRequired } from '../authorize-write.ts'
-import { Frozen } from '../freezes/freeze.ts'
+import { planFlagUpdate } from '../../flags/plan-flag.ts'
+import { noEvidence } from '../evidence.ts'
+import { Gate, type Saved } from '../gate.ts'
 import { scheduledPermit } from '../permit.ts'
 import { openRequest } from '../requests/open-request.ts'
 import { announceSchedule } from './announce-schedule.ts'
@@ -57,7 +57,8 @@ async function runOne(
   onFailure: (change: ScheduledChange, error: unknown) => void,
 ): Promise<void> {
   try {
-    await context.transaction(tx => applyChange(tx, change, context.now))
+    const held = await context.transaction(tx => applyChange(tx, change, context.now))
+    if (held !== undefined) onFailure(change, new Error(held))
   } catch (error) {
     // Nothing was written: the change stays due, here or on the node that took over.
     if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
@@ -66,39 +67,71 @@ async function runOne(
   }
 }
 
-/** Updates the flag and marks the change as done in one transaction, so that it is applied exactly once. */
-export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange, now: Instant): Promise<void> {
+/**
+ * Updates the flag and marks the change as done in one transaction, so that it is applied exactly once. Returns why it was not applied, when
+ * a freeze or a policy holds it up.
+ */
+export async function applyChange(
+  tx: Stores,
+  { projectId, id }: ScheduledChange,
+  now: Instant,
+): Promise<string | undefined> {
   const change = await tx.schedules.find(projectId, id)
-  if (change?.status !== 'pending' || change.dueAt > now) return
+  if (change?.status !== 'pending' || change.dueAt > now) return undefined
   const project = await tx.projects.find(projectId)
   const flag = await tx.flags.find(projectId, change.flagId)
-  if (!project || !flag) return
+  if (!project || !flag) return undefined
   const partner = await tx.schedules.findPartner(change)
   if (partner && isOvertaken(change, partner, now)) {
-    await tx.schedules.save({ ...afterRun(change, now), failureReason: overtaken })
-    await announceSchedule(tx, project, flag.id, now)
-    return
+    await saveSchedule(tx, project, { ...afterRun(change, now), failureReason: overtaken }, now)
+    return undefined
   }
   const operation = readOperation(change.payload)
-  await tx.schedules.save(afterSuccess(change, operation, now))
   const trigger = {
     job_type: 'scheduled_change',
     job_id: String(change.id),
     payload: { ...change.payload, scheduled_at: change.scheduledAt, scheduled_by: change.createdBy.email },
   }
   const patch = patchFor(operation, flag, now)
-  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, scheduledPermit(change))
+  const planned = await planFlagUpdate(tx, null, project, { stored: flag, patch, trigger }, now)
+  const gate = new Gate(tx, { permit: scheduledPermit(change), evidence: noEvidence(), now })
+  const saved = await gate.saveFlag(planned)
+  if (saved.kind === 'saved') {
+    await tx.schedules.save(afterSuccess(change, operation, now))
+    return undefined
+  }
+  const next = await afterHeldUp(tx, project, change, saved, now)
+  await saveSchedule(tx, project, next, now)
+  return next.failureReason ?? undefined
 }
 
 const overtaken = 'The last run was skipped: the other change of the pair came first.'
 
+async function saveSchedule(tx: Stores, project: Project, change: ScheduledChange, now: Instant): Promise<void> {
+  await tx.schedules.save(change)
+  await announceSchedule(tx, project, change.flagId, now)
+}
+
+/** The change while a freeze, a policy or a lost approval holds it up. */
+async function afterHeldUp(
+  tx: Stores,
+  project: Project,
+  change: ScheduledChange,
+  held: Exclude<Saved<unknown>, { kind: 'saved' }>,
+  now: Instant,
+): Promise<ScheduledChange> {
+  if (held.kind === 'frozen') return afterFreeze(change, held.frozen.message, held.frozen.until, now)
+  if (held.kind !== 'needs_approval') return afterFailure(change, noLongerApproved, { isFinal: false }, now)
+  const request = await openRequest(tx, project, held.needed, { reason: 'Scheduled before it needed approval.' }, now)
+  const reason = `The change needs approval: change request ${request.id} was opened.`
+  return afterFailure(change, reason, { isFinal: true }, now)
+}
+
+const noLongerApproved =
+  'The approval no longer suffices: a policy or an approver has changed. Schedule the change again.'
+
 const reasonOf = (error: unknown): string =>
   error instanceof Problem ? error.message : 'An internal error occurred; see the server log.'
-
-async function requestInstead(tx: Stores, project: Project, error: ApprovalRequired, now: Instant): Promise<string> {
-  const request = await openRequest(tx, project, error.needed, { reason: 'Scheduled before it needed approval.' }, now)
-  return `The change needs approval: change request ${request.id} was opened.`
-}
 
 async function recordFailure(
   tx: Stores,
@@ -111,13 +144,6 @@ async function recordFailure(
   if (change?.status !== 'pending' || change.version !== version) return
   const project = await tx.projects.find(projectId)
   if (!project) return
-  const isGated = error instanceof ApprovalRequired
-  const reason = isGated ? await requestInstead(tx, project, error, now) : reasonOf(error)
-  const isFinal = isGated || error instanceof NonRetryableError
-  const next =
-    error instanceof Frozen
-      ? afterFreeze(change, error.message, error.until, now)
-      : afterFailure(change, reason, { isFinal }, now)
-  await tx.schedules.save(next)
-  await announceSchedule(tx, project, change.flagId, now)
+  const isFinal = error instanceof NonRetryableError
+  await saveSchedule(tx, project, afterFailure(change, reasonOf(error), { isFinal }, now), now)
 }

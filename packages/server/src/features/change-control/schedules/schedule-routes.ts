@@ -10,7 +10,7 @@ import { requireCanEdit } from '../../access/grants.ts'
 import type { Flag } from '../../flags/flag.ts'
 import { freezeInForce } from '../freezes/freeze.ts'
 import type { GatedWrites } from '../gated-writes.ts'
-import { cancelChange, planChange, replanChange, type SchedulePlan } from './plan-change.ts'
+import { cancelChange, planSchedule, planScheduleEdit, type SchedulePlan } from './plan-schedule.ts'
 import { scheduleToWire } from './schedule-resource.ts'
 import type { ScheduledChange, ScheduleFilter } from './scheduled-change.ts'
 
@@ -61,12 +61,15 @@ export function serveSchedules(serve: ServeRoute, { database, writes, now }: Dep
           }
         : null,
     }
-    return writes.save(request, async (tx, permit) => {
-      const flag = await tx.flags.find(project.id, flagId)
-      if (flag) await requireCanEdit(tx, actor, project, flag)
-      const change = await planChange(tx, actor, project, { flagId, plan }, now(), permit)
-      return shown(tx, project, change)
-    })
+    return writes.saveSchedule(
+      request,
+      async tx => {
+        const flag = await tx.flags.find(project.id, flagId)
+        if (flag) await requireCanEdit(tx, actor, project, flag)
+        return planSchedule(tx, actor, project, { flagId, plan }, { now: now() })
+      },
+      (change, tx) => shown(tx, project, change),
+    )
   })
 
   serve(r.get, ({ project, params }) =>
@@ -88,10 +91,11 @@ export function serveSchedules(serve: ServeRoute, { database, writes, now }: Dep
       ...(body.timezone !== undefined && { timezone: body.timezone }),
       ...(body.end_date !== undefined && { endDate: readTime('end_date', body.end_date) ?? null }),
     }
-    return writes.save(request, async (tx, permit) => {
-      const change = await replanChange(tx, actor, project, { id: Number(params.id), edit }, now(), permit)
-      return shown(tx, project, change)
-    })
+    return writes.saveSchedule(
+      request,
+      tx => planScheduleEdit(tx, actor, project, { id: Number(params.id), edit }, { now: now() }),
+      (change, tx) => shown(tx, project, change),
+    )
   })
 
   serve(r.remove, async ({ actor, project, params }) => {

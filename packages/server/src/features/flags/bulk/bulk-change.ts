@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BulkError } from '@halyard/contract'
-import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
-import { ApprovalRequired } from '../../change-control/authorize-write.ts'
-import type { Permit } from '../../change-control/permit.ts'
+import type { ApprovalNeeded } from '../../change-control/approval-needed.ts'
+import type { Gate, Saved } from '../../change-control/gate.ts'
+import { refusalOf } from '../../change-control/gated-writes.ts'
 import { openRequest } from '../../change-control/requests/open-request.ts'
 import type { Flag, FlagPatch } from '../flag.ts'
-import { type FlagUpdate, touchesReferences, updateFlag } from '../update-flag.ts'
+import { type FlagUpdate, planFlagUpdate, touchesReferences } from '../plan-flag.ts'
 
 export interface BulkResult {
   readonly changed: readonly Flag[]
@@ -22,13 +21,12 @@ export interface BulkResult {
  * with the reason, and one that needs approval with its change request; flags that block each other are tried again after the others.
  */
 export async function bulkChange(
-  tx: Stores,
+  gate: Gate,
   actor: Actor,
   project: Project,
   { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
-  now: Instant,
-  permit: Permit,
 ): Promise<BulkResult> {
+  const { tx } = gate
   const live = new Map((await tx.flags.findLive(project.id, ids)).map(flag => [flag.id, flag]))
   const grants = await grantsFor(tx, actor, project)
   const changed: Flag[] = []
@@ -47,15 +45,14 @@ export async function bulkChange(
     const refused: Flag[] = []
     refusals = []
     for (const flag of waiting) {
-      const result = await attempt(tx, actor, project, { stored: flag, patch: patchOf(flag) }, now, permit)
+      const result = await attempt(gate, actor, project, { stored: flag, patch: patchOf(flag) })
       if (result instanceof Problem) {
         refused.push(flag)
         refusals.push({ id: flag.id, key: flag.key, reason: result.message })
-      } else if (result instanceof ApprovalRequired) {
-        const { id: request } = await openRequest(tx, project, result.needed, { reason: noteOf(permit) }, now)
-        const reason = `The change needs approval: change request ${request} was opened.`
-        errors.push({ id: flag.id, key: flag.key, reason, change_request: request })
-      } else changed.push(result)
+      } else if (result.kind === 'needs_approval') {
+        errors.push(await requestedInstead(gate, project, flag, result.needed))
+      } else if (result.kind === 'saved') changed.push(result.value)
+      else throw refusalOf(result)
     }
     isProgress = refused.length < waiting.length
     waiting = refused
@@ -63,23 +60,26 @@ export async function bulkChange(
   return { changed, errors: [...errors, ...refusals] }
 }
 
-const noteOf = (permit: Permit): string | undefined => (permit.kind === 'direct' ? permit.note : undefined)
+async function requestedInstead(
+  { tx, permit, now }: Gate,
+  project: Project,
+  { id, key }: Flag,
+  needed: ApprovalNeeded,
+): Promise<BulkError> {
+  const note = permit.kind === 'direct' ? permit.note : undefined
+  const { id: request } = await openRequest(tx, project, needed, { reason: note }, now)
+  const reason = `The change needs approval: change request ${request} was opened.`
+  return { id, key, reason, change_request: request }
+}
 
 const ascending = (ids: readonly number[]): readonly number[] => [...new Set(ids)].sort((a, b) => a - b)
 
-async function attempt(
-  tx: Stores,
-  actor: Actor,
-  project: Project,
-  update: FlagUpdate,
-  now: Instant,
-  permit: Permit,
-): Promise<Flag | Problem | ApprovalRequired> {
+async function attempt(gate: Gate, actor: Actor, project: Project, update: FlagUpdate): Promise<Saved<Flag> | Problem> {
   try {
-    return await updateFlag(tx, actor, project, update, now, permit)
+    return await gate.saveFlag(await planFlagUpdate(gate.tx, actor, project, update, gate.now))
   } catch (error) {
     // A refusal comes before anything is written, so the transaction can go on with the next flag.
-    if (error instanceof ApprovalRequired || (error instanceof Problem && error.kind === 'invalid')) return error
+    if (error instanceof Problem && error.kind === 'invalid') return error
     throw error
   }
 }

@@ -9,7 +9,7 @@ import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { activeVariant, rolloutState } from '../flag.ts'
 import { readFlagFilter } from '../flag-filter.ts'
 import { getFlag } from '../flag-routes.ts'
-import { bulkChange, changeTags } from './bulk-change.ts'
+import { type BulkResult, bulkChange, changeTags } from './bulk-change.ts'
 
 interface Deps {
   readonly database: Database
@@ -49,10 +49,10 @@ export function serveBulkFlags(serve: ServeRoute, { database, writes, now }: Dep
     if ((body.ids === undefined) === (body.filters === undefined)) {
       throw invalid(null, 'invalid_input', 'Send either ids or filters.')
     }
-    const { changed, errors } = await writes.save(request, async (tx, permit) => {
-      const ids = body.ids ?? (await idsMatching(tx, project, body.filters ?? {}, now()))
+    const { changed, errors } = await writes.saveMany<BulkResult>(request, async gate => {
+      const ids = body.ids ?? (await idsMatching(gate.tx, project, body.filters ?? {}, now()))
       refuseTooMany(ids)
-      return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now(), permit)
+      return bulkChange(gate, actor, project, { ids, patchOf: () => ({ deleted: true }) })
     })
     const deleted = changed.map(flag => ({
       id: flag.id,
@@ -67,15 +67,11 @@ export function serveBulkFlags(serve: ServeRoute, { database, writes, now }: Dep
     const { actor, project, body } = request
     const { ids, active, tags, tags_action: action = 'set' } = body
     refuseTooMany(ids)
-    const { changed, errors } = await writes.save(request, (tx, permit) =>
-      bulkChange(
-        tx,
-        actor,
-        project,
-        { ids, patchOf: flag => ({ active, tags: tags && changeTags(flag.tags, action, tags) }) },
-        now(),
-        permit,
-      ),
+    const { changed, errors } = await writes.saveMany<BulkResult>(request, gate =>
+      bulkChange(gate, actor, project, {
+        ids,
+        patchOf: flag => ({ active, tags: tags && changeTags(flag.tags, action, tags) }),
+      }),
     )
     const updated = changed.map(flag => ({
       id: flag.id,

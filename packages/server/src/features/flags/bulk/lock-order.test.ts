@@ -85,7 +85,7 @@ describe('writers that meet on PostgreSQL', () => {
     await transactions.transaction(async tx => {
       const project = (await tx.projects.find(s.projectId))!
       const flag = (await tx.flags.find(s.projectId, id!))!
-      await tx.flags.save({ ...flag, name: 'changed slowly', version: flag.version + 1 })
+      await tx.flags.saveDashboards({ ...flag, name: 'changed slowly', version: flag.version + 1 })
       await announceFlag(tx, project, flag.id, flag.updatedAt)
       const reply = await stranger.post(`${stranger.project}/feature_flags/`, { key: 'elsewhere' })
       expect(reply.status).toBe(201)

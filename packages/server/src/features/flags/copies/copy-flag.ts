@@ -1,20 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import { remapFilters, usesFlags } from '@halyard/engine'
-import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../../access/grants.ts'
-import { ApprovalRequired } from '../../change-control/authorize-write.ts'
-import type { Permit } from '../../change-control/permit.ts'
+import type { ApprovalNeeded } from '../../change-control/approval-needed.ts'
+import type { Gate } from '../../change-control/gate.ts'
+import { refusalOf } from '../../change-control/gated-writes.ts'
 import type { Cohort } from '../../cohorts/cohort.ts'
-import { createFlag } from '../create-flag.ts'
 import type { Flag, FlagPatch } from '../flag.ts'
+import { planFlagCreation, planFlagUpdate } from '../plan-flag.ts'
 import type { JsonSchema } from '../schemas/payload-schema.ts'
-import { setPayloadSchema } from '../schemas/set-payload-schema.ts'
-import { updateFlag } from '../update-flag.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
 
 export interface FlagCopy {
@@ -39,13 +37,12 @@ export interface Source {
  * must be given up. A live flag with the key is updated in place. Raises `forbidden` when the caller may not edit the source.
  */
 export async function copyFlag(
-  tx: Stores,
+  gate: Gate,
   actor: Actor,
   organization: Organization,
   copy: FlagCopy,
-  now: Instant,
-  permit: Permit,
 ): Promise<readonly CopiedInto[]> {
+  const { tx } = gate
   const source = await findSource(tx, actor, organization, copy)
   const patchOf = (patch: CopiedFields) => (copy.isDisabled ? { ...patch, active: false } : patch)
   const copies: CopiedInto[] = []
@@ -58,12 +55,10 @@ export async function copyFlag(
       if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
       if (target.id === source.project.id)
         throw invalid(null, 'invalid_input', 'The flag already exists in that project.')
-      copies.push(await copyInto(tx, actor, source, target, { now, permit, patchOf }))
+      const copied = await copyInto(gate, actor, source, target, patchOf)
+      if ('needed' in copied) gated.push(id)
+      else copies.push(copied)
     } catch (error) {
-      if (error instanceof ApprovalRequired) {
-        gated.push(id)
-        continue
-      }
       if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
       // The key was free a moment ago: another request created the flag, which is found in the next run.
       if (error.code === 'unique') throw new StaleWrite()
@@ -123,14 +118,18 @@ export async function findProject(
   return isVisible ? project : undefined
 }
 
-/** Copies the flag with the cohorts that it needs; `patchOf` decides what of it arrives. */
+/**
+ * Copies the flag with the cohorts that it needs; `patchOf` decides what of it arrives. When it needs approval, only cohorts were created,
+ * and the transaction must be given up.
+ */
 export async function copyInto(
-  tx: Stores,
+  gate: Gate,
   actor: Actor,
   source: Source,
   target: Project,
-  { now, permit, patchOf }: CopyInto,
-): Promise<CopiedInto> {
+  patchOf: (copied: CopiedFields) => CopiedFields,
+): Promise<CopiedInto | { readonly needed: ApprovalNeeded }> {
+  const { tx, now } = gate
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
   if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
@@ -156,16 +155,15 @@ export async function copyInto(
   const trigger = { copied_from_project: project.id, copied_from_flag: flag.id }
   // Cohorts that are copied along get other ids each time the transaction is run.
   const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
-  if (existing) {
-    await tx.projects.holdReferences(target.id)
-    const arriving = { ...existing, filters: patch.filters ?? existing.filters }
-    const replacedSchema = await copySchema(tx, actor, source, target, arriving, now)
-    const updated = await updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
-    return { flag: updated, replacedVersion: existing.version, replacedSchema, createdCohortIds }
-  }
-  const created = await createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
-  const replacedSchema = await copySchema(tx, actor, source, target, created, now)
-  return { flag: created, replacedVersion: undefined, replacedSchema, createdCohortIds }
+  const schema = await schemaChange(tx, source, target, existing, patch)
+  const change = { patch, trigger, filtersFrom, payloadSchema: schema?.next }
+  const planned = existing
+    ? await planFlagUpdate(tx, actor, target, { ...change, stored: existing }, now)
+    : await planFlagCreation(tx, actor, target, change, now)
+  const saved = await gate.saveFlag(planned)
+  if (saved.kind === 'needs_approval') return { needed: saved.needed }
+  if (saved.kind !== 'saved') throw refusalOf(saved)
+  return { flag: saved.value, replacedVersion: existing?.version, replacedSchema: schema?.before, createdCohortIds }
 }
 
 export interface CopiedInto {
@@ -177,29 +175,21 @@ export interface CopiedInto {
   readonly createdCohortIds: readonly number[]
 }
 
-/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. Returns the replaced one. */
-async function copySchema(
+/** The schema arrives with the payloads that it is about; a copy that keeps other payloads keeps its own schema. */
+async function schemaChange(
   tx: Stores,
-  actor: Actor,
   { flag, payloadSchema }: Source,
   target: Project,
-  copy: Flag,
-  now: Instant,
-): Promise<JsonSchema | null | undefined> {
-  if (payloadSchema === undefined || !isDeepStrictEqual(copy.filters.payloads, flag.filters.payloads)) return undefined
-  const before = (await tx.payloadSchemas.find(target.id, copy.id))?.schema ?? null
-  if (isDeepStrictEqual(before, payloadSchema)) return undefined
-  await setPayloadSchema(tx, actor, target, copy, payloadSchema, now)
-  return before
+  existing: Flag | undefined,
+  patch: CopiedFields,
+): Promise<{ readonly before: JsonSchema | null; readonly next: JsonSchema } | undefined> {
+  const filters = patch.filters ?? existing?.filters
+  if (payloadSchema === undefined || !isDeepStrictEqual(filters?.payloads, flag.filters.payloads)) return undefined
+  const before = (existing && (await tx.payloadSchemas.find(target.id, existing.id))?.schema) ?? null
+  return isDeepStrictEqual(before, payloadSchema) ? undefined : { before, next: payloadSchema }
 }
 
 type CopiedFields = FlagPatch & { readonly key: string }
-
-interface CopyInto {
-  readonly now: Instant
-  readonly permit: Permit
-  readonly patchOf: (copied: CopiedFields) => CopiedFields
-}
 
 /** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */
 async function dependenciesIn(tx: Stores, source: Source, target: Project): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,6 @@
 import { type CopiedFlag, copyTargetsMax, type FlagCopies, routes } from '@halyard/contract'
 import { wantsRepresentation } from '../../../http/routes/prefer.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { levelInProject } from '../../../tenancy.ts'
@@ -15,11 +14,10 @@ import { type CopiedInto, copyFlag } from './copy-flag.ts'
 interface Deps {
   readonly database: Database
   readonly writes: GatedWrites
-  readonly now: () => Instant
 }
 
 /** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */
-export function serveOrganizationFlags(serve: ServeRoute, { database, writes, now }: Deps): void {
+export function serveOrganizationFlags(serve: ServeRoute, { database, writes }: Deps): void {
   const r = routes.organizationFlags
 
   serve(r.byKey, async ({ actor, organization, params, headers }) => {
@@ -49,9 +47,9 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, writes, no
     if (copy.targetProjectIds.length > copyTargetsMax) {
       throw invalid('target_project_ids', 'max_length', `A flag is copied into at most ${copyTargetsMax} projects.`)
     }
-    const done = await writes.save(request, async (tx, permit) => {
-      const copies = await copyFlag(tx, actor, organization, copy, now(), permit)
-      const grants = await grantsFor(tx, actor, { organizationId: organization.id })
+    const done = await writes.saveMany(request, async gate => {
+      const copies = await copyFlag(gate, actor, organization, copy)
+      const grants = await grantsFor(gate.tx, actor, { organizationId: organization.id })
       const success = copies.map(({ flag }) => flagToWire(flag, canEditFlag(grants, flag)))
       return { success, failed: [], copies: copies.map(copiedToWire) } satisfies FlagCopies
     })

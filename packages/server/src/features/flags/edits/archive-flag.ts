@@ -4,9 +4,8 @@ import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import type { Author } from '../../activity/activity.ts'
-import type { Permit } from '../../change-control/permit.ts'
 import type { Flag } from '../flag.ts'
-import { updateFlag } from '../update-flag.ts'
+import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
 
 /** A flag that was evaluated more recently is still in use. */
 const unusedMilliseconds = 7 * 24 * 3_600_000
@@ -19,23 +18,22 @@ export interface Archiving {
   readonly reason: string
 }
 
-/** Archives the flag and switches it off. Raises `invalid` while other flags, evaluations or code use it, unless forced. */
-export async function archiveFlag(
+/** Plans to archive the flag and switch it off. Raises `invalid` while other flags, evaluations or code use it, unless forced. */
+export async function planFlagArchiving(
   tx: Stores,
   author: Author,
   project: Project,
   { stored, isForced, reason }: Archiving,
   now: Instant,
-  permit: Permit,
-): Promise<Flag> {
-  if (stored.archived) return stored
+): Promise<PlannedFlag> {
+  if (stored.archived) return planFlagUpdate(tx, author, project, { stored, patch: {} }, now)
   if (isForced && reason === '') throw invalid('reason', 'required', 'reason is required with force.')
   const use = await useOf(tx, project, stored, now)
   if (use && !isForced) {
     throw invalid(null, 'in_use', `${use} Send force and a reason to archive it anyway.`)
   }
   const trigger = { archived: true, ...(use && { forced: use }), ...(reason !== '' && { reason }) }
-  return updateFlag(tx, author, project, { stored, patch: { archived: true, active: false }, trigger }, now, permit)
+  return planFlagUpdate(tx, author, project, { stored, patch: { archived: true, active: false }, trigger }, now)
 }
 
 async function useOf(tx: Stores, project: Project, flag: Flag, now: Instant): Promise<string | undefined> {

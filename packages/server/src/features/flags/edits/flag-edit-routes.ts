@@ -2,19 +2,18 @@ import { routes } from '@halyard/contract'
 import type { RouteRequest, ServeRoute } from '../../../http/routes/serve-route.ts'
 import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { Stores } from '../../../stores.ts'
+import type { Database, Stores } from '../../../stores.ts'
 import { requireCanEdit } from '../../access/grants.ts'
-import { ApprovalRequired } from '../../change-control/authorize-write.ts'
 import type { GatedWrites } from '../../change-control/gated-writes.ts'
-import type { Permit } from '../../change-control/permit.ts'
-import { applyPatch, type Flag, type FlagPatch } from '../flag.ts'
+import type { Flag, FlagPatch } from '../flag.ts'
 import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
-import { updateFlag } from '../update-flag.ts'
-import { archiveFlag } from './archive-flag.ts'
+import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
+import { planFlagArchiving } from './archive-flag.ts'
 import { addCondition, removeCondition, setPayload, setRollout, setVariantSplit } from './flag-edit.ts'
 
 interface Deps {
+  readonly database: Database
   readonly writes: GatedWrites
   readonly now: () => Instant
 }
@@ -23,30 +22,32 @@ type Intents = typeof routes.flagIntents
 type Switch = RouteRequest<Intents['enable'] | Intents['disable'] | Intents['archive'] | Intents['unarchive']>
 
 /** Serves single edits of a flag: PostHog's four switches, and small edits of its conditions, variants and payloads. */
-export function serveFlagIntents(serve: ServeRoute, { writes, now }: Deps): void {
+export function serveFlagIntents(serve: ServeRoute, { database, writes, now }: Deps): void {
   const r = routes.flagIntents
 
   /** An unknown flag is 404 and a forbidden one 403, whatever the body. */
-  const change = (request: Switch, work: (tx: Stores, stored: Flag, permit: Permit) => Promise<Flag>) =>
-    writes.save(request, async (tx, permit) => {
-      const stored = await getFlag(tx, request.project, request.params.id)
-      await requireCanEdit(tx, request.actor, request.project, stored)
-      return flagToWire(await work(tx, stored, permit), true)
-    })
+  const change = (request: Switch, plan: (tx: Stores, stored: Flag) => Promise<PlannedFlag>) =>
+    writes.saveFlag(
+      request,
+      async tx => {
+        const stored = await getFlag(tx, request.project, request.params.id)
+        await requireCanEdit(tx, request.actor, request.project, stored)
+        return plan(tx, stored)
+      },
+      flag => flagToWire(flag, true),
+    )
 
   const patchWith = (request: Switch, patch: FlagPatch) =>
-    change(request, (tx, stored, permit) =>
-      updateFlag(tx, request.actor, request.project, { stored, patch }, now(), permit),
-    )
+    change(request, (tx, stored) => planFlagUpdate(tx, request.actor, request.project, { stored, patch }, now()))
 
   serve(r.enable, request => patchWith(request, { active: true }))
   serve(r.disable, request => patchWith(request, { active: false }))
   serve(r.unarchive, request => patchWith(request, { archived: false }))
   serve(r.archive, request =>
-    change(request, (tx, stored, permit) => {
+    change(request, (tx, stored) => {
       const { force: isForced = false, reason = '' } = request.body
       const archiving = { stored, isForced, reason: reason.trim() }
-      return archiveFlag(tx, request.actor, request.project, archiving, now(), permit)
+      return planFlagArchiving(tx, request.actor, request.project, archiving, now())
     }),
   )
 
@@ -64,23 +65,26 @@ export function serveFlagIntents(serve: ServeRoute, { writes, now }: Deps): void
 
   async function edit(request: Edit, patchFor: (flag: Flag) => FlagPatch) {
     const { actor, project, params } = request
-    try {
-      return await writes.save(request, async (tx, permit) => {
-        const stored = await getFlag(tx, project, params.id)
-        await requireCanEdit(tx, actor, project, stored)
-        const { expected_version: expected, dry_run: isDryRun } = request.body
-        if (expected !== undefined && expected !== stored.version) {
-          throw new Problem('conflict', `Version ${expected} is out of date; the flag is at version ${stored.version}.`)
-        }
-        const update = { stored, patch: patchFor(stored) }
-        const save = () => updateFlag(tx, actor, project, update, now(), permit)
-        if (!isDryRun) return flagToWire(await save(), true)
-        throw await dryRun(save, applyPatch(stored, update.patch))
-      })
-    } catch (error) {
-      if (error instanceof DryRun) return error.body
-      throw error
+    const editableFlag = async (tx: Stores) => {
+      const stored = await getFlag(tx, project, params.id)
+      await requireCanEdit(tx, actor, project, stored)
+      return stored
     }
+    await database.read(editableFlag)
+    const { expected_version: expected, dry_run: isDryRun } = request.body
+    const plan = async (tx: Stores) => {
+      const stored = await editableFlag(tx)
+      if (expected !== undefined && expected !== stored.version) {
+        throw new Problem('conflict', `Version ${expected} is out of date; the flag is at version ${stored.version}.`)
+      }
+      return planFlagUpdate(tx, actor, project, { stored, patch: patchFor(stored) }, now())
+    }
+    if (!isDryRun) return writes.saveFlag(request, plan, flag => flagToWire(flag, true))
+    const { planned, needsApproval } = await writes.previewFlag(request, plan)
+    const { stored, flag } = planned
+    const version = needsApproval ? stored!.version : flag.version
+    const shown = flagToWire({ ...flag, id: stored!.id, version }, true)
+    return { ...shown, dry_run: true as const, requires_approval: needsApproval }
   }
 }
 
@@ -91,23 +95,3 @@ type Edit = RouteRequest<
   | Intents['setVariantSplit']
   | Intents['setPayload']
 >
-
-/** Saves, so that everything is checked; the result is thrown, so that nothing is stored. */
-async function dryRun(save: () => Promise<Flag>, proposed: Flag): Promise<DryRun> {
-  try {
-    return new DryRun(await save(), false)
-  } catch (error) {
-    if (error instanceof ApprovalRequired) return new DryRun(proposed, true)
-    throw error
-  }
-}
-
-class DryRun extends Error {
-  readonly body: ReturnType<typeof flagToWire> & { readonly dry_run: true; readonly requires_approval: boolean }
-
-  constructor(flag: Flag, requiresApproval: boolean) {
-    super('A dry run stores nothing.')
-    this.name = 'DryRun'
-    this.body = { ...flagToWire(flag, true), dry_run: true, requires_approval: requiresApproval }
-  }
-}

@@ -94,17 +94,17 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
 
   serve(r.replaceTag, async request => {
     const { actor, project, body } = request
-    return writes.save(request, async (tx, permit) => {
+    return writes.saveMany(request, async gate => {
       const filter: FlagFilter = {
         deleted: false,
         archived: false,
         exactTags: [body.tag],
         order: { field: 'id', descending: false },
       }
-      const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
+      const page = await gate.tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
       const ids = page.items.filter(({ tags }) => tags.includes(body.tag)).map(({ id }) => id)
       const patchOf = (flag: Flag) => ({ tags: replaceTag(flag.tags, body.tag, body.replacement) })
-      const { changed, errors } = await bulkChange(tx, actor, project, { ids, patchOf }, now(), permit)
+      const { changed, errors } = await bulkChange(gate, actor, project, { ids, patchOf })
       return {
         updated: changed.length,
         remaining: page.count - (page.items.length - ids.length) - changed.length,

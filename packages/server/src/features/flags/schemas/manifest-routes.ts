@@ -10,10 +10,9 @@ import { hasAnyScope, type Project } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import type { ActorCache } from '../../identity/actor-cache.ts'
-import { createFlag } from '../create-flag.ts'
-import { archiveFlag } from '../edits/archive-flag.ts'
+import { planFlagArchiving } from '../edits/archive-flag.ts'
 import type { Flag } from '../flag.ts'
-import { updateFlag } from '../update-flag.ts'
+import { planFlagCreation, planFlagUpdate } from '../plan-flag.ts'
 import { fitsType, flagFromManifest, manifestFlag } from './manifest.ts'
 
 interface Deps {
@@ -47,14 +46,15 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
   const create = async (request: RouteRequest<Manifest['create' | 'createIn']>) => {
     const { actor, project, body } = request
     requireType(body.type, body.defaultValue)
-    const flag = await writes.save(request, async (tx, permit) => {
+    const plan = async (tx: Stores) => {
       await requireNoViewer(tx, actor, project)
       const taken = await tx.flags.findLiveByKey(project.id, body.key)
       if (taken) throw conflict(`The key is taken by ${taken.archived ? 'an archived' : 'another'} flag.`, 'key')
       const name = body.description ?? body.name ?? ''
       const patch = { ...flagFromManifest(body.type, body.defaultValue), key: body.key, name }
-      return createFlag(tx, actor, project, { patch }, now(), permit)
-    })
+      return planFlagCreation(tx, actor, project, { patch }, now())
+    }
+    const flag = await writes.saveFlag(request, plan, created => created)
     return answer<Manifest['create']>({ status: 201, body: bodyOf(flag), headers: writable })
   }
   serve(r.create, create)
@@ -62,7 +62,7 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
 
   const update = async (request: RouteRequest<Manifest['update' | 'updateIn']>) => {
     const { actor, project, params } = request
-    const flag = await writes.save(request, async (tx, permit) => {
+    const plan = async (tx: Stores) => {
       const stored = await flagOf(tx, project, params.key)
       await requireCanEdit(tx, actor, project, stored)
       const { key, type, description, name, defaultValue } = request.body
@@ -77,8 +77,9 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
         ...(description !== undefined || name !== undefined ? { name: description ?? name ?? '' } : {}),
         ...(defaultValue !== undefined && { filters: { ...stored.filters, default_value: defaultValue } }),
       }
-      return updateFlag(tx, actor, project, { stored, patch }, now(), permit)
-    })
+      return planFlagUpdate(tx, actor, project, { stored, patch }, now())
+    }
+    const flag = await writes.saveFlag(request, plan, updated => updated)
     return answer<Manifest['update']>({ status: 200, body: bodyOf(flag), headers: writable })
   }
   serve(r.update, update)
@@ -86,13 +87,14 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
 
   const remove = async (request: RouteRequest<Manifest['remove' | 'removeFrom']>) => {
     const { actor, project, params } = request
+    const plan = async (tx: Stores) => {
+      const stored = await flagOf(tx, project, params.key)
+      await requireCanEdit(tx, actor, project, stored)
+      if (stored.archived) throw conflict('The flag is archived already.', 'key')
+      return planFlagArchiving(tx, actor, project, { stored, isForced: false, reason: '' }, now())
+    }
     const flag = await writes
-      .save(request, async (tx, permit) => {
-        const stored = await flagOf(tx, project, params.key)
-        await requireCanEdit(tx, actor, project, stored)
-        if (stored.archived) throw conflict('The flag is archived already.', 'key')
-        return archiveFlag(tx, actor, project, { stored, isForced: false, reason: '' }, now(), permit)
-      })
+      .saveFlag(request, plan, archived => archived)
       .catch((error: unknown) => {
         if (error instanceof Problem && error.code === 'in_use') throw conflict(error.message, 'key')
         throw error

@@ -8,7 +8,7 @@ import { requireCanEdit } from '../../access/grants.ts'
 import type { Flag } from '../flag.ts'
 import { getFlag } from '../flag-routes.ts'
 import type { StoredPayloadSchema } from './payload-schema.ts'
-import { removePayloadSchema, setPayloadSchema } from './set-payload-schema.ts'
+import { checkPayloadSchema, savePayloadSchema } from './set-payload-schema.ts'
 
 interface Deps {
   readonly database: Database
@@ -35,7 +35,8 @@ export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps):
   serve(r.put, ({ actor, project, params, ...request }) =>
     database.transaction(async tx => {
       const flag = await editableFlag(tx, actor, project, params.id)
-      await setPayloadSchema(tx, actor, project, flag, request.body.schema, now())
+      checkPayloadSchema(request.body.schema, flag, 'schema')
+      await savePayloadSchema(tx, actor, project, flag, request.body.schema, now())
       return wireOf(flag, await tx.payloadSchemas.find(project.id, flag.id))
     }),
   )
@@ -43,7 +44,7 @@ export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps):
   serve(r.remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
       const flag = await editableFlag(tx, actor, project, params.id)
-      await removePayloadSchema(tx, actor, project, flag, now())
+      await savePayloadSchema(tx, actor, project, flag, null, now())
     })
     return answer({ status: 204 })
   })

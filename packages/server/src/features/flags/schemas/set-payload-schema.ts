@@ -1,42 +1,32 @@
 import type { Instant } from '../../../instant.ts'
-import { invalid } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { type Author, diffFields } from '../../activity/activity.ts'
-import type { Flag } from '../flag.ts'
+import type { Flag, FlagContent } from '../flag.ts'
 import { appendFlagActivity } from '../record-flag.ts'
 import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.ts'
 
-/** The flag, and the filters that it will have when the transaction commits. The caller holds the references of the project. */
-export async function setPayloadSchema(
-  tx: Stores,
-  author: NonNullable<Author>,
-  project: Project,
-  flag: Flag,
+/** Raises `invalid` for what is not a supported schema, and when a payload of the flag does not match it. */
+export function checkPayloadSchema(
   schema: JsonSchema,
-  now: Instant,
-): Promise<void> {
-  checkSchema(schema)
-  const mismatch = payloadMismatch(schema, flag.filters)
-  if (mismatch) throw invalid('schema', 'payload_mismatch', `A payload of the flag does not match: ${mismatch}`)
-  await recordSchema(tx, author, project, flag, schema, now)
-  await tx.payloadSchemas.save(project.id, flag.id, schema, now)
+  { filters }: Pick<FlagContent, 'filters'>,
+  field: 'schema' | 'payload_schema',
+): void {
+  try {
+    checkSchema(schema)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw invalid(field, error.code ?? 'invalid_input', error.message)
+  }
+  const mismatch = payloadMismatch(schema, filters)
+  if (mismatch) throw invalid(field, 'payload_mismatch', `A payload of the flag does not match: ${mismatch}`)
 }
 
-export async function removePayloadSchema(
+/** Null removes it. The caller has checked the schema and holds the references of the project. */
+export async function savePayloadSchema(
   tx: Stores,
-  author: NonNullable<Author>,
-  project: Project,
-  flag: Flag,
-  now: Instant,
-): Promise<void> {
-  await recordSchema(tx, author, project, flag, null, now)
-  await tx.payloadSchemas.remove(project.id, flag.id)
-}
-
-async function recordSchema(
-  tx: Stores,
-  author: NonNullable<Author>,
+  author: Author,
   project: Project,
   flag: Flag,
   schema: JsonSchema | null,
@@ -45,4 +35,6 @@ async function recordSchema(
   const before = (await tx.payloadSchemas.find(project.id, flag.id))?.schema ?? null
   const changes = diffFields({ payload_schema: before }, { payload_schema: schema })
   if (changes.length > 0) await appendFlagActivity(tx, author, project, flag, { activity: 'updated', changes }, now)
+  if (schema) await tx.payloadSchemas.save(project.id, flag.id, schema, now)
+  else await tx.payloadSchemas.remove(project.id, flag.id)
 }

@@ -9,7 +9,7 @@ import { grantsFor, requireCanEdit } from '../../access/grants.ts'
 import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
-import { restoreFlag } from './restore-flag.ts'
+import { planFlagRestore } from './restore-flag.ts'
 import { versionToWire } from './version-resource.ts'
 
 interface Deps {
@@ -49,16 +49,17 @@ export function serveFlagVersions(serve: ServeRoute, { database, writes, now }: 
 
   serve(r.restore, async request => {
     const { actor, project, params } = request
-    return writes.save(request, async (tx, permit) => {
-      // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
-      const stored = await getFlag(tx, project, params.id)
-      await requireCanEdit(tx, actor, project, stored)
-      const { version, payload_schema: payloadSchema } = request.body
-      const restore = { stored, version, payloadSchema }
-      const flag = await restoreFlag(tx, actor, project, restore, now(), permit)
-      // The response is built inside: nothing can fail after the commit.
-      return flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))
-    })
+    return writes.saveFlag(
+      request,
+      async tx => {
+        // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
+        const stored = await getFlag(tx, project, params.id)
+        await requireCanEdit(tx, actor, project, stored)
+        const { version, payload_schema: payloadSchema } = request.body
+        return planFlagRestore(tx, actor, project, { stored, version, payloadSchema }, now())
+      },
+      async (flag, tx) => flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag)),
+    )
   })
 }
 

@@ -7,8 +7,6 @@ import type { Author } from '../../activity/activity.ts'
 import { checkFlagContent } from '../../flags/check-flag.ts'
 import { applyPatch, type Flag, type FreeObject } from '../../flags/flag.ts'
 import { appendFlagActivity } from '../../flags/record-flag.ts'
-import { authorizeSchedule } from '../authorize-schedule.ts'
-import type { Permit } from '../permit.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { conditionsOf, type Operation, patchFor, readOperation, rolloutOf } from './operation.ts'
 import { findRampCondition, isObject } from './ramp-condition.ts'
@@ -20,7 +18,7 @@ import {
   type ScheduleRecurrence,
 } from './schedule-recurrence.ts'
 import { dueOf, type ScheduledChange } from './scheduled-change.ts'
-import { scheduledOutcome } from './scheduled-outcome.ts'
+import { type ScheduledOutcome, scheduledOutcome } from './scheduled-outcome.ts'
 
 const pendingPerProjectMax = 1000
 const lateMillisecondsMax = 60_000
@@ -43,55 +41,66 @@ export interface PairPlan {
   readonly cronExpression: string | null
 }
 
+/** A scheduled change as it would be stored, checked, with the other half of its pair. Planning writes nothing. */
+export interface PlannedSchedule {
+  readonly project: Project
+  readonly author: NonNullable<Author>
+  readonly flag: Flag
+  /** What it makes of the flag; undefined when it is stopped, which needs no approval. */
+  readonly outcome: ScheduledOutcome | undefined
+  /** What is approved. */
+  readonly content: FreeObject
+  readonly created: readonly Omit<ScheduledChange, 'id' | 'approval'>[]
+  readonly edited: readonly ScheduledChange[]
+  readonly at: Instant
+}
+
+/** What is approved after its time runs right away. */
+interface PlanOptions {
+  readonly now: Instant
+  readonly isLate?: boolean
+}
+
 /** Raises `invalid` for a time in the past and for a change that cannot be applied to the current flag. */
-export async function planChange(
+export async function planSchedule(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
   { flagId, plan }: { readonly flagId: number; readonly plan: SchedulePlan },
-  now: Instant,
-  permit: Permit,
-): Promise<ScheduledChange> {
+  { now, isLate = false }: PlanOptions,
+): Promise<PlannedSchedule> {
   const flag = await tx.flags.find(project.id, flagId)
   if (!flag) throw invalid('record_id', 'does_not_exist', `This project has no flag with id ${flagId}.`)
   if ((await tx.schedules.countPending(project.id)) >= pendingPerProjectMax) {
     throw invalid(null, 'max_length', `A project can have at most ${pendingPerProjectMax} pending changes.`)
   }
-  // What is approved after its time runs right away.
-  const isLate = permit.kind === 'approved'
   const checked = await checkPlan(tx, project, flag, plan, now, isLate)
   const partner = plan.pair && (await checkPlan(tx, project, flag, revertingPlan(plan, plan.pair), now, isLate))
   if (partner && checked.scheduledAt <= now && partner.scheduledAt <= now) {
     throw invalid('scheduled_at', 'invalid_input', 'Both times of the pair have passed. Schedule it again.')
   }
-  const approval = await authorize(tx, permit, project, flag, { ...plan, payload: checked.payload }, checked)
   const pairId = partner && randomUUID()
-  const create = ({ payload, scheduledAt, recurrence }: CheckedPlan) =>
-    tx.schedules.create({
-      projectId: project.id,
-      flagId: flag.id,
-      payload,
-      scheduledAt,
-      recurrence,
-      pairId,
-      approval,
-      status: 'pending',
-      stepsDone: 0,
-      dueAt: dueOf(recurrence, scheduledAt),
-      attempts: 0,
-      failureReason: null,
-      executedAt: null,
-      lastExecutedAt: null,
-      createdBy: author.user,
-      createdAt: now,
-      updatedAt: now,
-      version: 1,
-    })
-  const change = await create(checked)
-  await recordPlan(tx, author, project, flag, 'scheduled', change, now)
-  if (partner) await recordPlan(tx, author, project, flag, 'scheduled', await create(partner), now)
-  await announceSchedule(tx, project, flag.id, now)
-  return change
+  const created = (partner ? [checked, partner] : [checked]).map(({ payload, scheduledAt, recurrence }) => ({
+    projectId: project.id,
+    flagId: flag.id,
+    payload,
+    scheduledAt,
+    recurrence,
+    pairId,
+    status: 'pending' as const,
+    stepsDone: 0,
+    dueAt: dueOf(recurrence, scheduledAt),
+    attempts: 0,
+    failureReason: null,
+    executedAt: null,
+    lastExecutedAt: null,
+    createdBy: author.user,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  }))
+  const content = { ...plan, payload: checked.payload }
+  return { project, author, flag, outcome: outcomeOf(flag, content, checked), content, created, edited: [], at: now }
 }
 
 /** The other half of a pair: the same switch, the other way round. */
@@ -106,53 +115,62 @@ function revertingPlan(plan: SchedulePlan, { scheduledAt, cronExpression }: Pair
   return { ...plan, payload: { operation, value: !value }, scheduledAt, cronExpression, pair: null }
 }
 
-/** Changes the time or content of a pending change and resets its attempts. Both changes of a pair are paused and resumed together. */
-export async function replanChange(
+/** Plans another time or content of a pending change, with no attempts yet. Both changes of a pair are paused and resumed together. */
+export async function planScheduleEdit(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
   { id, edit }: { readonly id: number; readonly edit: Partial<SchedulePlan> },
-  now: Instant,
-  permit: Permit,
-): Promise<ScheduledChange> {
+  { now, isLate = false }: PlanOptions,
+): Promise<PlannedSchedule> {
   const stored = await tx.schedules.find(project.id, id)
   const flag = stored && (await tx.flags.find(project.id, stored.flagId))
   if (!stored || !flag) throw missing('Scheduled change')
   if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
-  const isLate = permit.kind === 'approved'
   const own = await checkEdit(tx, project, flag, { stored, edit }, now, isLate)
   const partner = await tx.schedules.findPartner(stored)
   const partnerEdit = partner && pauseOf(partner, edit, isLate)
   const other = partnerEdit && (await checkEdit(tx, project, flag, { stored: partner, edit: partnerEdit }, now, isLate))
-  // Stopping what was approved needs no approval.
-  const isStopped = isPaused(own.checked.recurrence)
   const pair = other ? { scheduledAt: other.plan.scheduledAt, cronExpression: other.plan.cronExpression } : null
   const content = { ...own.plan, payload: own.checked.payload, pair, scheduledChange: stored.id }
-  const approval = isStopped ? undefined : await authorize(tx, permit, project, flag, content, own.checked)
-  const save = async ({ stored: before, checked, isTimeKept }: CheckedEdit): Promise<ScheduledChange> => {
-    const { payload, scheduledAt, recurrence } = checked
-    const change: ScheduledChange = {
-      ...before,
-      payload,
-      scheduledAt,
-      recurrence: { ...recurrence, firstAt: isTimeKept ? before.recurrence.firstAt : recurrence.firstAt },
-      approval: approval === undefined ? before.approval : approval,
-      status: 'pending',
-      stepsDone: 0,
-      dueAt: dueOf(recurrence, scheduledAt),
-      attempts: 0,
-      failureReason: null,
-      updatedAt: now,
-      version: before.version + 1,
-    }
-    await tx.schedules.save(change)
-    await recordPlan(tx, author, project, flag, 'scheduled', change, now)
-    return change
+  const outcome = isPaused(own.checked.recurrence) ? undefined : outcomeOf(flag, content, own.checked)
+  const edited = (other ? [own, other] : [own]).map(part => editedChange(part, now))
+  return { project, author, flag, outcome, content, created: [], edited, at: now }
+}
+
+function editedChange({ stored, checked, isTimeKept }: CheckedEdit, now: Instant): ScheduledChange {
+  const { payload, scheduledAt, recurrence } = checked
+  return {
+    ...stored,
+    payload,
+    scheduledAt,
+    recurrence: { ...recurrence, firstAt: isTimeKept ? stored.recurrence.firstAt : recurrence.firstAt },
+    status: 'pending',
+    stepsDone: 0,
+    dueAt: dueOf(recurrence, scheduledAt),
+    attempts: 0,
+    failureReason: null,
+    updatedAt: now,
+    version: stored.version + 1,
   }
-  const change = await save(own)
-  if (other) await save(other)
-  await announceSchedule(tx, project, flag.id, now)
-  return change
+}
+
+/** Raises `StaleWrite` when another transaction saved the change first. */
+export async function commitSchedule(
+  tx: Stores,
+  { project, author, flag, outcome, created, edited, at }: PlannedSchedule,
+  approval: ScheduledChange['approval'],
+): Promise<ScheduledChange> {
+  const changes: ScheduledChange[] = []
+  for (const change of created) changes.push(await tx.schedules.create({ ...change, approval }))
+  for (const change of edited) {
+    const saved = { ...change, approval: outcome ? approval : change.approval }
+    await tx.schedules.save(saved)
+    changes.push(saved)
+  }
+  for (const change of changes) await recordPlan(tx, author, project, flag, 'scheduled', change, at)
+  await announceSchedule(tx, project, flag.id, at)
+  return changes[0]!
 }
 
 /** What pausing or resuming a change means for the other one of its pair. What was approved names the times of both. */
@@ -283,19 +301,8 @@ function firstTime(
   throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
 }
 
-const authorize = (
-  tx: Stores,
-  permit: Permit,
-  project: Project,
-  flag: Flag,
-  content: SchedulePlan & { readonly scheduledChange?: number },
-  { payload, scheduledAt }: CheckedPlan,
-) =>
-  authorizeSchedule(tx, permit, project, {
-    flag,
-    outcome: scheduledOutcome(flag, { payload, isPair: content.pair !== null, at: scheduledAt }),
-    content: { ...content },
-  })
+const outcomeOf = (flag: Flag, { pair }: Pick<SchedulePlan, 'pair'>, { payload, scheduledAt }: CheckedPlan) =>
+  scheduledOutcome(flag, { payload, isPair: pair !== null, at: scheduledAt })
 
 /** Plans what a change request asked for. */
 export function planApproved(
@@ -304,12 +311,12 @@ export function planApproved(
   project: Project,
   { flagId, content }: { readonly flagId: number; readonly content: FreeObject },
   now: Instant,
-  permit: Permit,
-): Promise<ScheduledChange> {
+): Promise<PlannedSchedule> {
   const { scheduledChange, ...plan } = content as unknown as SchedulePlan & { readonly scheduledChange?: number }
+  const options = { now, isLate: true }
   return scheduledChange === undefined
-    ? planChange(tx, author, project, { flagId, plan }, now, permit)
-    : replanChange(tx, author, project, { id: scheduledChange, edit: plan }, now, permit)
+    ? planSchedule(tx, author, project, { flagId, plan }, options)
+    : planScheduleEdit(tx, author, project, { id: scheduledChange, edit: plan }, options)
 }
 
 function withCondition(payload: FreeObject, ramp: Extract<Operation, { kind: 'ramp' }>, flag: Flag): FreeObject {

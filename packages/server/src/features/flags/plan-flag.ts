@@ -4,67 +4,133 @@ import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import type { Project } from '../../tenancy.ts'
+import type { Project, User } from '../../tenancy.ts'
 import { type Author, diffFields } from '../activity/activity.ts'
-import { authorizeFlagWrite } from '../change-control/authorize-write.ts'
-import type { Permit } from '../change-control/permit.ts'
-import { openReview } from '../change-control/requests/open-request.ts'
 import { checkFlagContent } from './check-flag.ts'
-import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch, hasPayloads, namedKeys } from './flag.ts'
+import {
+  applyPatch,
+  contentOf,
+  type Flag,
+  type FlagContent,
+  type FlagPatch,
+  hasPayloads,
+  namedKeys,
+  newFlagContent,
+} from './flag.ts'
+import type { FlagSave } from './flag-guard.ts'
 import { contentToWire } from './flag-resource.ts'
-import { recordFlag } from './record-flag.ts'
+import type { FlagRecord } from './record-flag.ts'
+import type { JsonSchema } from './schemas/payload-schema.ts'
+import { checkPayloadSchema } from './schemas/set-payload-schema.ts'
 
-export interface FlagUpdate {
+/** A flag as it would be saved, checked. Planning writes nothing. */
+export interface PlannedFlag extends FlagSave {
+  readonly project: Project
+  readonly author: Author
+  readonly record: FlagRecord
+  /** Replaces the payload schema; null removes it, and undefined leaves it as it is. */
+  readonly payloadSchema?: JsonSchema | null | undefined
+  readonly at: Instant
+}
+
+/** How a change came about, and what comes with it. */
+interface FlagChangeOptions {
+  /** Why the flag is written, for the activity entry. */
+  readonly trigger?: FlagRecord['trigger']
+  /** What the filters of the patch were derived from; see `FlagSave`. */
+  readonly filtersFrom?: string
+  readonly payloadSchema?: JsonSchema | null | undefined
+}
+
+export interface FlagCreation extends FlagChangeOptions {
+  readonly patch: FlagPatch & { readonly key: string }
+}
+
+export interface FlagUpdate extends FlagChangeOptions {
   /** The flag as it was read in this transaction; saving raises `StaleWrite` when it has changed since. */
   readonly stored: Flag
   readonly patch: FlagPatch
   /** The version that the client based its patch on; absent means the stored one. */
   readonly basedOnVersion?: number | undefined
-  /** Why the flag was changed, for the activity entry. */
-  readonly trigger?: Readonly<Record<string, unknown>>
-  /** What the filters of the patch were derived from; see `FlagSave`. */
-  readonly filtersFrom?: string
+}
+
+/** Raises `invalid` for filters that cannot be evaluated, and when the project is full. A taken key is refused when it is saved. */
+export async function planFlagCreation(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { patch, trigger = null, filtersFrom, payloadSchema }: FlagCreation,
+  now: Instant,
+): Promise<PlannedFlag> {
+  const content = applyPatch(newFlagContent(patch.key, now), patch)
+  if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
+  await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
+  if (payloadSchema) checkPayloadSchema(payloadSchema, content, 'payload_schema')
+  await tx.flags.checkLimits(project.id, { flags: 1, filters: [content.filters] })
+  const flag = newFlag(project, author.user, content, now)
+  const record = { activity: 'created', changes: [], trigger }
+  return {
+    projectId: project.id,
+    project,
+    author,
+    stored: undefined,
+    flag,
+    record,
+    filtersFrom,
+    payloadSchema,
+    at: now,
+  }
 }
 
 /**
  * Raises `invalid` for what cannot be evaluated, and `conflict` when the client has seen an older version and the same field was changed
- * since; `ApprovalRequired` when a policy names the change. A patch that changes nothing writes nothing.
+ * since. A patch that changes nothing gives a plan without changes.
  */
-export async function updateFlag(
+export async function planFlagUpdate(
   tx: Stores,
   author: Author,
   project: Project,
   update: FlagUpdate,
   now: Instant,
-  permit: Permit,
-): Promise<Flag> {
-  const { stored, trigger = null, filtersFrom } = update
+): Promise<PlannedFlag> {
+  const { stored, trigger = null, filtersFrom, payloadSchema } = update
+  if (payloadSchema !== undefined) await tx.projects.holdReferences(project.id)
   const patch = await patchOnTopOf(tx, update)
   const content = applyPatch(contentOf(stored), patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
-  if (changes.length === 0) return stored
+  const record = { activity: 'updated', changes, trigger }
+  const planned = { projectId: project.id, project, author, stored, record, filtersFrom, payloadSchema, at: now }
+  if (payloadSchema) checkPayloadSchema(payloadSchema, content, 'payload_schema')
+  if (changes.length === 0) return { ...planned, flag: stored }
   const flag = changedFlag(stored, author, content, now)
   if (flag.active && flag.archived) {
     throw invalid('active', 'invalid_input', 'The flag is archived. Unarchive it before you enable it.')
   }
   if (touchesReferences(stored, content)) await tx.projects.holdReferences(project.id)
-  await checkFlagContent(tx, project, flag, stored)
+  await checkFlagContent(tx, project, flag, stored, payloadSchema)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   const isBack = stored.deleted && !flag.deleted
   if (isBack || (patch.filters && !flag.deleted)) {
     await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: [flag.filters] })
   }
-  const save = { projectId: project.id, stored, flag, filtersFrom }
-  const authorization = await authorizeFlagWrite(tx, permit, project, save, now)
-  if (permit.kind !== 'system') permit.checkSave(save)
-  await tx.flags.save(flag)
-  const grounds = authorization.trigger ? { ...trigger, ...authorization.trigger } : trigger
-  await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: grounds }, now)
-  if (authorization.bypassed) {
-    await openReview(tx, project, authorization.bypassed, { flagId: flag.id, version: flag.version }, now)
-  }
-  return flag
+  return { ...planned, flag }
 }
+
+/** Nothing of the flag itself would be saved. */
+export const isUnchanged = ({ stored, record }: Pick<PlannedFlag, 'stored' | 'record'>): boolean =>
+  stored !== undefined && record.changes.length === 0
+
+/** Without its usage dashboard. */
+export const newFlag = (project: Project, createdBy: User, content: FlagContent, now: Instant): Omit<Flag, 'id'> => ({
+  ...content,
+  projectId: project.id,
+  createdBy,
+  usageDashboardId: 0,
+  version: 1,
+  updatedAt: now,
+  lastModifiedBy: createdBy,
+  activeSince: now,
+})
 
 export const changedFlag = (stored: Flag, author: Author, content: FlagContent, now: Instant): Flag => ({
   ...stored,
@@ -85,7 +151,10 @@ export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolea
  * The patch, rebased onto what was saved since: fields that the client did not change are left out, so that they cannot revert the change
  * of another client.
  */
-export async function patchOnTopOf(tx: Stores, { stored, patch, basedOnVersion }: FlagUpdate): Promise<FlagPatch> {
+export async function patchOnTopOf(
+  tx: Stores,
+  { stored, patch, basedOnVersion }: Pick<FlagUpdate, 'stored' | 'patch' | 'basedOnVersion'>,
+): Promise<FlagPatch> {
   if (basedOnVersion === undefined || basedOnVersion === stored.version) return patch
   const seen = (await tx.flags.findVersion(stored.id, basedOnVersion))?.content
   const fields = (Object.keys(patch) as (keyof FlagContent)[]).filter(field => patch[field] !== undefined)

@@ -1,0 +1,58 @@
+import { invalid } from '../../problem.ts'
+import { type Actor, ownerLevel } from '../../tenancy.ts'
+import type { DirectPermit, Emergency, Requester } from './permit.ts'
+
+/** As much of an HTTP request as decides about a write. */
+export interface WriteRequest {
+  readonly actor: Actor
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+}
+
+/** Raises `invalid` for headers that cannot be read. */
+export const permitOf = ({ actor, headers }: WriteRequest): DirectPermit => ({
+  kind: 'direct',
+  requester: requesterOf(actor),
+  emergency: readEmergency(actor, headers['x-halyard-emergency']),
+  note: readNote(headers['x-halyard-note']),
+})
+
+export const requesterOf = ({ user, key }: Pick<Actor, 'user' | 'key'>): Requester => ({
+  user,
+  keyLabel: key.label,
+  isByKey: !key.isSession,
+})
+
+const emergencyCharactersMax = 1000
+const noteCharactersMax = 2000
+
+function readEmergency({ levels }: Actor, header: string | string[] | undefined): Emergency | null {
+  if (header === undefined) return null
+  const reason = headerText(header)
+  if (reason === '' || reason.length > emergencyCharactersMax) {
+    throw invalid(
+      'X-Halyard-Emergency',
+      'invalid_input',
+      `X-Halyard-Emergency must be a reason of 1 to ${emergencyCharactersMax} characters.`,
+    )
+  }
+  return { reason, organizationIds: new Set([...levels].flatMap(([id, level]) => (level >= ownerLevel ? [id] : []))) }
+}
+
+/** Undefined when the header is absent or empty. */
+function readNote(header: string | string[] | undefined): string | undefined {
+  const note = header === undefined ? '' : headerText(header)
+  if (note.length > noteCharactersMax) {
+    throw invalid('X-Halyard-Note', 'max_length', `X-Halyard-Note can have at most ${noteCharactersMax} characters.`)
+  }
+  return note === '' ? undefined : note
+}
+
+/** Headers are ASCII, so other characters are percent-encoded; a text that is not stays as it is. */
+function headerText(header: string | string[]): string {
+  const text = String(header)
+  try {
+    return decodeURIComponent(text).trim()
+  } catch {
+    return text.trim()
+  }
+}

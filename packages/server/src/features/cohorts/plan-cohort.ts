@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Authorization } from '../../domain/authorization.ts'
+import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
+import type { Instant } from '../../instant.ts'
+import { missing, Problem } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import { type Author, diffFields, type FieldChange } from '../activity/activity.ts'
+import { checkCohortContent, isBlank, rejectIfInUse } from './check-cohort.ts'
+import { applyPatch, type Cohort, type CohortPatch, contentOf } from './cohort.ts'
+import { contentToWire } from './cohort-resource.ts'
+import { type CohortChange, queueCount, reread } from './create-cohort.ts'
+import { addMembers, isEmpty, type NamedPeople, noPeople, removeMembers, requireStatic } from './members/members.ts'
+import { recordCohort } from './record-cohort.ts'
+
+export interface CohortUpdate {
+  readonly cohortId: number
+  readonly patch: CohortPatch
+  readonly people: NamedPeople
+  /** The version that the client has read; absent means any version. */
+  readonly seenVersion?: number | undefined
+}
+
+/** A cohort as it would be saved, checked, and the members that it would gain or lose. Planning writes nothing. */
+export interface PlannedCohort {
+  readonly project: Project
+  readonly author: NonNullable<Author>
+  readonly stored: Cohort
+  readonly cohort: Cohort
+  readonly changes: readonly FieldChange[]
+  readonly added: NamedPeople
+  /** Undefined unless members are removed. */
+  readonly removed?: NamedPeople
+  readonly at: Instant
+}
+
+/** Raises `missing`, `invalid` for filters that cannot be evaluated and for deleting a cohort that is in use, and `conflict` for an old version. */
+export async function planCohortUpdate(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { cohortId, patch, people, seenVersion }: CohortUpdate,
+  now: Instant,
+): Promise<PlannedCohort> {
+  const stored = await getCohort(tx, project, cohortId)
+  if (!isEmpty(people)) requireStatic(stored)
+  if (seenVersion !== undefined && seenVersion !== stored.version) {
+    throw new Problem(
+      'conflict',
+      `Version ${seenVersion} is out of date; the cohort is at version ${stored.version}. Read it again and retry.`,
+    )
+  }
+  const content = applyPatch(contentOf(stored), isStaticBlank(stored, patch) ? { ...patch, filters: undefined } : patch)
+  const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
+  const planned = { project, author, stored, changes, added: people, at: now }
+  if (changes.length === 0) return { ...planned, cohort: stored }
+  const cohort: Cohort = { ...stored, ...content, version: stored.version + 1, updatedAt: now }
+  if (cohort.deleted !== stored.deleted || refersToOthers(cohort.filters)) await tx.projects.holdReferences(project.id)
+  await checkCohortContent(tx, project, cohort)
+  if (cohort.deleted && !stored.deleted) await rejectIfInUse(tx, project, stored)
+  return { ...planned, cohort }
+}
+
+const isStaticBlank = (stored: Cohort, { filters }: CohortPatch): boolean =>
+  stored.isStatic && filters !== undefined && isBlank(filters)
+
+/** Raises `missing` and, for a dynamic cohort, `invalid`. */
+export async function planCohortRemoval(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { cohortId, people }: { readonly cohortId: number; readonly people: NamedPeople },
+  now: Instant,
+): Promise<PlannedCohort> {
+  const stored = await getCohort(tx, project, cohortId)
+  requireStatic(stored)
+  return { project, author, stored, cohort: stored, changes: [], added: noPeople, removed: people, at: now }
+}
+
+/** Nothing would be saved. */
+export const isUnchangedCohort = ({ changes, added, removed }: PlannedCohort): boolean =>
+  changes.length === 0 && isEmpty(added) && !removed
+
+export interface CommittedCohort extends CohortChange {
+  readonly removed?: number
+}
+
+/** Raises `StaleWrite` when another transaction saved the cohort first, and `conflict` while it is being filled. */
+export async function commitCohort(
+  tx: Stores,
+  planned: PlannedCohort,
+  authorization: Authorization,
+): Promise<CommittedCohort> {
+  const { project, author, stored, added, removed, at } = planned
+  if (isUnchangedCohort(planned)) return { cohort: stored }
+  if (planned.changes.length > 0) await saveContent(tx, planned, authorization)
+  if (removed) {
+    const change = await removeMembers(tx, project, stored, removed)
+    if (change.removed > 0) await recordMembers(tx, planned, { removed: change.removed })
+    return { cohort: await reread(tx, stored), ...change }
+  }
+  if (isEmpty(added)) return { cohort: await reread(tx, stored) }
+  const change = await addMembers(tx, project, stored, added, at)
+  const count = change?.added ?? { queued: added.distinctIds.length }
+  if (count !== 0) await recordMembers(tx, { project, author, stored, at }, { added: count })
+  return { cohort: await reread(tx, stored), ...change }
+}
+
+async function saveContent(
+  tx: Stores,
+  { project, author, stored, cohort, changes, at }: PlannedCohort,
+  authorization: Authorization,
+): Promise<void> {
+  if (cohort.deleted && !stored.deleted) await tx.cohortJobs.remove(cohort.id)
+  await tx.cohorts.save(cohort, authorization)
+  const needsRecount = !isDeepStrictEqual(cohort.filters, stored.filters) || (stored.deleted && !cohort.deleted)
+  if (!cohort.isStatic && !cohort.deleted && needsRecount) await queueCount(tx, cohort.id, at)
+  const { trigger } = authorization
+  await recordCohort(tx, author, project, cohort, { activity: 'updated', changes, trigger }, at)
+}
+
+const recordMembers = (
+  tx: Stores,
+  { project, author, stored, at }: Pick<PlannedCohort, 'project' | 'author' | 'stored' | 'at'>,
+  after: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const changes: FieldChange[] = [{ action: 'changed', field: 'members', before: null, after }]
+  return recordCohort(tx, author, project, stored, { activity: 'updated', changes }, at)
+}
+
+/** Throws `missing`. */
+export async function getCohort(tx: Stores, project: Pick<Project, 'id'>, cohortId: number): Promise<Cohort> {
+  const cohort = await tx.cohorts.find(project.id, cohortId)
+  if (!cohort) throw missing('Cohort')
+  return cohort
+}
