@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
@@ -137,7 +136,8 @@ async function openConnection({ url }: ServerProcess, text: string): Promise<Con
         received = response?.rest ?? received
         if (response) return response.status
         if (failure !== undefined) return failure
-        await once(socket, 'progress')
+        // `once` of node:events would reject with an error of the socket, which `failure` reports.
+        await new Promise(resolve => socket.once('progress', resolve))
       }
     },
   }

@@ -62,13 +62,15 @@ describe('a server that crashes and comes back', { timeout: 180_000 }, () => {
     const { url, owner, flags, path } = await startCrashingServer()
     const { body: flag } = await owner.post(`${flags}/`, { key: 'watched' })
     const page = await openPage(browser, url)
-    const late = /\/assets\/(notices|menus|review|change-worker)-/
+    const late = /\/assets\/(shortcut-help|change-worker)-/
     const refused = new Set<string>()
     await page.context().route(late, route => {
       refused.add(late.exec(route.request().url())?.[1] ?? '')
       return route.abort('connectionrefused')
     })
     await openSignedIn(page, path, session)
+    await page.getByRole('link', { name: 'watched' }).waitFor()
+    await page.keyboard.press('?')
     const failed = page.getByRole('alert').filter({ hasText: 'Part of the page couldn’t be loaded' })
     await failed.waitFor()
     await expectSound(page)
@@ -81,7 +83,7 @@ describe('a server that crashes and comes back', { timeout: 180_000 }, () => {
     await failed.getByText('Can’t reach the server').waitFor()
     await page.context().setOffline(false)
     await page.context().unroute(late)
-    expect([...refused].sort()).toEqual(['change-worker', 'menus', 'notices', 'review'])
+    expect([...refused].sort()).toEqual(['change-worker', 'shortcut-help'])
     await failed.getByRole('button', { name: 'Reload page' }).click()
     await failed.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: /Account/ }).click()

@@ -11,7 +11,8 @@ export interface Running {
   close(): Promise<void>
 }
 
-const drainMillisecondsMax = 10_000
+/** Kubernetes kills after 30 seconds. */
+const drainMillisecondsMax = 20_000
 /** How long requests and connections that are on their way are waited for. */
 const lastRequestsMilliseconds = 300
 
