@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 import type { PageOf, Window } from '../../pagination.ts'
 import { invalid } from '../../problem.ts'
 import { inParts } from '../../storage/in-batches.ts'
-import { readPage } from '../../storage/read-page.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { CodeReference, CodeRepository, CodeScan, CodeUse } from './code-reference.ts'
 
@@ -39,12 +39,8 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>) {
         .onConflict(conflict => conflict.columns(['project_id', 'name']).doUpdateSet(scanned(scan)))
         .returning('id')
         .executeTakeFirstOrThrow()
-      const { n } = await db
-        .selectFrom('code_repositories')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('project_id', '=', projectId)
-        .executeTakeFirstOrThrow()
-      if (Number(n) > codeRepositoriesMax) {
+      const repositoryCount = await countRows(db.selectFrom('code_repositories').where('project_id', '=', projectId))
+      if (repositoryCount > codeRepositoriesMax) {
         throw invalid(
           'repository',
           'limit_reached',

@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
+import { countRows } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
@@ -144,13 +145,7 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         throw takenEmail(error)
       }
     },
-    async countAccounts(): Promise<number> {
-      const row = await db
-        .selectFrom('users')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .executeTakeFirstOrThrow()
-      return Number(row.n)
-    },
+    countAccounts: (): Promise<number> => countRows(db.selectFrom('users')),
 
     async createKey(key: ApiKey): Promise<void> {
       await db.insertInto('api_keys').values(fromApiKey(key)).execute()

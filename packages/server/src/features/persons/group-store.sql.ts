@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
@@ -85,12 +86,7 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    async count(projectId: number, typeIndex: number): Promise<number> {
-      const { n } = await groups(projectId, typeIndex)
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .executeTakeFirstOrThrow()
-      return Number(n)
-    },
+    count: (projectId: number, typeIndex: number): Promise<number> => countRows(groups(projectId, typeIndex)),
     /** Newest first; `search` matches part of the key or of a property. */
     async list(
       projectId: number,
@@ -102,9 +98,7 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
       if (search) {
         query = query.where(sql<boolean>`(${contains('key', search)} or ${contains('properties', search)})`)
       }
-      const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
-      return { count: Number(n), items: rows.map(toGroup) }
+      return readPage(query.selectAll().orderBy('id', 'desc'), window, toGroup)
     },
     /** Ordered by id, those after `afterId`, at most `limit`. */
     async scan(projectId: number, typeIndex: number, afterId: number, limit: number): Promise<readonly Group[]> {

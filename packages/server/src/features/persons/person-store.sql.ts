@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
@@ -61,20 +62,12 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       return result.numDeletedRows > 0n
     },
 
-    async count(projectId: number): Promise<number> {
-      const row = await db
-        .selectFrom('persons')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('project_id', '=', projectId)
-        .executeTakeFirstOrThrow()
-      return Number(row.n)
-    },
+    count: (projectId: number): Promise<number> =>
+      countRows(db.selectFrom('persons').where('project_id', '=', projectId)),
     /** Newest first. */
     async list(projectId: number, filter: PersonFilter, window: Window): Promise<PageOf<Person>> {
       const query = db.selectFrom('persons').where(matching(projectId, filter))
-      const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
-      return { count: Number(n), items: rows.map(toPerson) }
+      return readPage(query.selectAll().orderBy('id', 'desc'), window, toPerson)
     },
     /** Ordered by id, those after `afterId`, at most `limit`: to iterate over all persons in short reads. */
     async scan(projectId: number, afterId: number, limit: number): Promise<readonly Person[]> {

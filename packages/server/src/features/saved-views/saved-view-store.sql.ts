@@ -1,20 +1,14 @@
 import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
+import { countRows } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { favoritesPerUserMax, type SavedView, viewsPerUserMax } from './saved-view.ts'
 
 /** What users keep about the flag list of a project. */
 export function sqlSavedViewStore(db: Kysely<Tables>) {
-  const countOf = async (table: 'saved_views' | 'favorite_flags', projectId: number, userId: number) => {
-    const { n } = await db
-      .selectFrom(table)
-      .select(({ fn }) => fn.countAll<number>().as('n'))
-      .where('project_id', '=', projectId)
-      .where('user_id', '=', userId)
-      .executeTakeFirstOrThrow()
-    return Number(n)
-  }
+  const countOf = (table: 'saved_views' | 'favorite_flags', projectId: number, userId: number) =>
+    countRows(db.selectFrom(table).where('project_id', '=', projectId).where('user_id', '=', userId))
 
   return {
     /** The user's own and the shared ones, by name. */

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { PageOf, Window } from '../../../pagination.ts'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
-import { readPage } from '../../../storage/read-page.ts'
+import { countRows, readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { adminLevel } from '../../../tenancy.ts'
@@ -98,14 +98,8 @@ export function sqlPolicyStore(db: Kysely<Tables>) {
       const { rows } = await findEnabled(db, { projectId })
       return rows.length === 0 ? [] : withApprovers(rows)
     },
-    async count(projectId: number): Promise<number> {
-      const row = await db
-        .selectFrom('approval_policies')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('project_id', '=', projectId)
-        .executeTakeFirstOrThrow()
-      return Number(row.n)
-    },
+    count: (projectId: number): Promise<number> =>
+      countRows(db.selectFrom('approval_policies').where('project_id', '=', projectId)),
     /** Policies of the organization, disabled ones too, that name the role: whose members approve or break the glass. */
     async listNaming(organizationId: string, roleId: string): Promise<readonly NamingPolicy[]> {
       const rows = await db

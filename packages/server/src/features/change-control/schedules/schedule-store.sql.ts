@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import type { PageOf, Window } from '../../../pagination.ts'
-import { readPage } from '../../../storage/read-page.ts'
+import { countRows, readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
@@ -73,15 +73,8 @@ export function sqlScheduleStore(db: Kysely<Tables>) {
         .execute()
       return rows.map(toChange)
     },
-    async countPending(projectId: number): Promise<number> {
-      const row = await db
-        .selectFrom('scheduled_changes')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('project_id', '=', projectId)
-        .where('status', '=', 'pending')
-        .executeTakeFirstOrThrow()
-      return Number(row.n)
-    },
+    countPending: (projectId: number): Promise<number> =>
+      countRows(db.selectFrom('scheduled_changes').where('project_id', '=', projectId).where('status', '=', 'pending')),
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { PageOf, Window } from '../../../pagination.ts'
-import { readPage } from '../../../storage/read-page.ts'
+import { countRows, readPage } from '../../../storage/read-page.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
@@ -146,15 +146,8 @@ export function sqlPluginWorkStore(db: Kysely<Tables>) {
       }
       return planned
     },
-    async countJobs(configId: number, kind: PluginJobKind): Promise<number> {
-      const row = await db
-        .selectFrom('plugin_jobs')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('config_id', '=', configId)
-        .where('kind', '=', kind)
-        .executeTakeFirstOrThrow()
-      return Number(row.n)
-    },
+    countJobs: (configId: number, kind: PluginJobKind): Promise<number> =>
+      countRows(db.selectFrom('plugin_jobs').where('config_id', '=', configId).where('kind', '=', kind)),
     /** Jobs of enabled configurations that are due and that no node holds. */
     async listDue(now: Instant, limit: number): Promise<readonly PluginJob[]> {
       const rows = await db
