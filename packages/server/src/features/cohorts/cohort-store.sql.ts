@@ -1,4 +1,8 @@
+import type { CohortDefinition } from '@halyard/engine'
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Authorization } from '../../domain/authorization.ts'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
@@ -6,10 +10,9 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import { type Cohort, notCalculated } from './cohort.ts'
-import type { CohortFilter, CohortStore } from './cohort-store.ts'
+import { type Cohort, type CohortFilter, notCalculated } from './cohort.ts'
 
-export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
+export function sqlCohortStore(db: Kysely<Tables>) {
   const cohorts = () =>
     db
       .selectFrom('cohorts')
@@ -20,25 +23,28 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
       .select(['cohort_jobs.processed as job_processed', 'cohort_jobs.total as job_total'])
 
   return {
-    async create(cohort) {
+    async create(cohort: Omit<Cohort, 'id' | 'calculation'>): Promise<Cohort> {
       const { id } = await db.insertInto('cohorts').values(newRow(cohort)).returning('id').executeTakeFirstOrThrow()
       return { ...cohort, id, calculation: notCalculated }
     },
-    async createAll(created) {
+    /** In the order of the cohorts. */
+    async createAll(created: readonly Omit<Cohort, 'id' | 'calculation'>[]): Promise<readonly Cohort[]> {
       const ids = await insertRowsWithIds(db, 'cohorts', created.map(newRow))
       return created.map((cohort, index) => ({ ...cohort, id: ids[index]!, calculation: notCalculated }))
     },
-    async save(cohort) {
+    /** Saves the content. Throws `StaleWrite` unless the version is exactly one above the stored one. */
+    async save(cohort: Cohort, _authorization: Authorization): Promise<void> {
       await saveVersioned(db, 'cohorts', cohort.id, contentColumns(cohort))
     },
-    async find(projectId, cohortId) {
+    async find(projectId: number, cohortId: number): Promise<Cohort | undefined> {
       const row = await cohorts()
         .where('cohorts.project_id', '=', projectId)
         .where('cohorts.id', '=', cohortId)
         .executeTakeFirst()
       return row && toCohort(row)
     },
-    async anyRefersToFlags(projectId) {
+    /** Whether a live cohort has a filter on a flag. */
+    async anyRefersToFlags(projectId: number): Promise<boolean> {
       const row = await db
         .selectFrom('cohorts')
         .select('id')
@@ -49,7 +55,8 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .executeTakeFirst()
       return row !== undefined
     },
-    async findLive(projectId, cohortIds) {
+    /** Cohorts by id, without deleted and unknown ones. */
+    async findLive(projectId: number, cohortIds: readonly number[]): Promise<readonly Cohort[]> {
       if (cohortIds.length === 0) return []
       const rows = await cohorts()
         .where('cohorts.id', 'in', cohortIds)
@@ -58,14 +65,19 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .execute()
       return rows.map(toCohort)
     },
-    list(projectId, filter, window) {
+    /** Newest first. */
+    list(projectId: number, filter: CohortFilter, window: Window): Promise<PageOf<Cohort>> {
       const query = cohorts()
         .where(matching(projectId, filter))
         .orderBy('cohorts.created_at', 'desc')
         .orderBy('cohorts.id', 'desc')
       return readPage(query, window, toCohort)
     },
-    async saveCalculation(cohortId, { count, at, error }) {
+    /** Stores the result of counting or filling: an error, or success with this count. */
+    async saveCalculation(
+      cohortId: number,
+      { count, at, error }: { readonly count?: number; readonly at: Instant; readonly error: string | null },
+    ): Promise<void> {
       await db
         .updateTable('cohorts')
         .set(({ eb }) => ({
@@ -77,7 +89,8 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .where('id', '=', cohortId)
         .execute()
     },
-    async listDynamicNotCounted(since, limit) {
+    /** Dynamic cohorts of all projects last counted before an instant, or never, and without a queued job. Not deleted ones. */
+    async listDynamicNotCounted(since: Instant, limit: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('cohorts')
         .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
@@ -91,7 +104,8 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .execute()
       return rows.map(row => row.id)
     },
-    async listDefinitions(projectId) {
+    /** Definitions of all cohorts of the project that are not deleted, ordered by id. */
+    async listDefinitions(projectId: number): Promise<readonly CohortDefinition[]> {
       const rows = await db
         .selectFrom('cohorts')
         .select(['id', 'name', 'is_static', 'filters'])

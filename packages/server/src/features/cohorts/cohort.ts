@@ -66,3 +66,10 @@ export const cohortDefinition = (cohort: Pick<Cohort, 'id' | 'name' | 'isStatic'
   isStatic: cohort.isStatic,
   filters: cohort.filters,
 })
+
+export interface CohortFilter {
+  /** Part of the name, case-insensitive. */
+  readonly search?: string
+  readonly isStatic?: boolean
+  readonly deleted: boolean
+}

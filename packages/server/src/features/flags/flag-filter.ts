@@ -1,6 +1,6 @@
 import type { Instant } from '../../instant.ts'
+import { type FlagFilter, flagOrders } from './flag.ts'
 import { staleBefore } from './flag-status.ts'
-import { type FlagFilter, flagOrders } from './flag-store.ts'
 
 type Query = Partial<
   Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted' | 'archived', string>

@@ -5,8 +5,7 @@ import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
-import type { Flag } from './flag.ts'
-import type { FlagFilter } from './flag-store.ts'
+import type { Flag, FlagFilter } from './flag.ts'
 
 const pagesBytesMax = 8 * 1024 * 1024
 

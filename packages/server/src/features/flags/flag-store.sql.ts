@@ -1,4 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { Authorization } from '../../domain/authorization.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { invalid } from '../../problem.ts'
 import { insertRows, insertRowsWithIds, updateRows } from '../../storage/bulk-rows.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
@@ -7,10 +9,10 @@ import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved, StaleWrite } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains, containsInOrder } from '../../storage/text-search.ts'
+import type { EditableFlags } from '../access/access.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
-import type { Flag } from './flag.ts'
+import type { Flag, FlagFacets, FlagFilter, FlagLimits, FlagVersion, FreeObject } from './flag.ts'
 import { flagOf, fromFlag, fromVersion, type NewFlagRow, toFlag, toVersion } from './flag-rows.sql.ts'
-import type { FlagFilter, FlagLimits, FlagStore } from './flag-store.ts'
 
 /** Filters up to this are bounded by the number of flags; only larger ones are added up. */
 const smallFiltersBytesMax = 4096
@@ -48,7 +50,12 @@ const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | nu
 /** A literal, so that both databases see that the partial index of live keys fits. */
 const isLive = sql<boolean>`flags.deleted = 0`
 
-export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined): FlagStore {
+interface Authorized<F> {
+  readonly flag: F
+  readonly authorization: Authorization
+}
+
+export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined) {
   const flags = () => flagsIn(db)
 
   const versions = (flagId: number) =>
@@ -75,18 +82,25 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
   }
 
   return {
-    async create(flag) {
+    /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
+    async create(flag: Omit<Flag, 'id'>, _authorization: Authorization): Promise<Flag> {
       try {
         return { ...flag, id: await insertFlag(db, fromFlag(flag)) }
       } catch (error) {
         throw takenKey(error, flag.key)
       }
     },
-    save,
-    async saveDashboards(flag) {
+    /**
+     * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (another transaction saved first),
+     * and `invalid` (`unique`, `key`) when another live flag has the key.
+     */
+    save: (flag: Flag, _authorization: Authorization): Promise<void> => save(flag),
+    /** As `save`, for a flag of which only the dashboards have changed: no person gets another value. */
+    async saveDashboards(flag: Flag): Promise<void> {
       await save(flag)
     },
-    async createAll(flags) {
+    /** As `create` and `save`, with a statement for many flags. */
+    async createAll(flags: readonly Authorized<Omit<Flag, 'id'>>[]): Promise<readonly Flag[]> {
       try {
         const rows = flags.map(({ flag }) => fromFlag(flag))
         const ids = await insertRowsWithIds(db, 'flags', rows)
@@ -95,7 +109,7 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         throw takenKey(error)
       }
     },
-    async saveAll(flags) {
+    async saveAll(flags: readonly Authorized<Flag>[]): Promise<void> {
       try {
         const rows = flags.map(({ flag }) => ({ ...fromFlag(flag), id: flag.id }))
         const saved = await updateRows(db, 'flags', rows, { isVersioned: true })
@@ -104,11 +118,11 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         throw takenKey(error)
       }
     },
-    async find(projectId, flagId) {
+    async find(projectId: number, flagId: number): Promise<Flag | undefined> {
       const { rows } = await findFlag(db, { projectId, flagId })
       return rows[0] && toFlag(rows[0])
     },
-    async findLiveByKey(projectId, key) {
+    async findLiveByKey(projectId: number, key: string): Promise<Flag | undefined> {
       const row = await flags()
         .where('flags.project_id', '=', projectId)
         .where('flags.key', '=', key)
@@ -116,7 +130,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .executeTakeFirst()
       return row && toFlag(row)
     },
-    async listLiveByKey(organizationId, key) {
+    /** Live flags with this key in all projects of an organization, by project. */
+    async listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]> {
       const rows = await flags()
         .innerJoin('projects', 'projects.id', 'flags.project_id')
         .where('projects.organization_id', '=', organizationId)
@@ -126,11 +141,13 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .execute()
       return rows.map(toFlag)
     },
-    async findLive(projectId, flagIds) {
+    /** Live flags by id; what does not exist is left out. */
+    async findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> {
       return (await findAll(projectId, flagIds)).filter(flag => !flag.deleted)
     },
+    /** Flags by id, deleted ones too; what does not exist is left out. */
     findAll,
-    async list(projectId, filter, window) {
+    async list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>> {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'
       // Ids first: sorting thousands of definitions to return a hundred would be slow.
@@ -144,7 +161,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
       const found = new Map((await findFlags(db, page.items)).map(row => [row.id, row]))
       return { count: page.count, items: page.items.map(id => toFlag(found.get(id)!)) }
     },
-    async facets(projectId, editable) {
+    /** Tags and creators of the flags that are neither deleted nor archived. */
+    async facets(projectId: number, editable: EditableFlags): Promise<FlagFacets> {
       const counted = () => live(projectId).where('archived', '=', 0)
       const countTags = async (among: ReturnType<typeof counted>) =>
         tagCounts(
@@ -178,7 +196,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
       const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))
       return { tags, creators: [...users.values()] }
     },
-    async listLive(projectId) {
+    /** Every live flag of the project, by key. */
+    async listLive(projectId: number): Promise<readonly Flag[]> {
       const rows = await db
         .selectFrom('flags')
         .selectAll()
@@ -192,7 +211,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
       })
     },
-    async listWatched(afterId, limit) {
+    /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
+    async listWatched(afterId: number, limit: number): Promise<readonly Flag[]> {
       const rows = await flags()
         // Literals, so that both databases see that the partial index fits.
         .where('flags.deleted', '=', sql.lit(0))
@@ -205,7 +225,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .execute()
       return rows.map(toFlag)
     },
-    async listDependents(projectId) {
+    /** Live, active flags with a condition on another flag. */
+    async listDependents(projectId: number): Promise<readonly Flag[]> {
       const rows = await flags()
         .where('flags.project_id', '=', projectId)
         .where('flags.deleted', '=', 0)
@@ -214,7 +235,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .execute()
       return rows.map(toFlag)
     },
-    async listByAnalyticsDashboard(projectId, dashboardId) {
+    /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
+    async listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]> {
       const rows = await flags()
         .where('flags.project_id', '=', projectId)
         // A coarse filter: 12 also finds 112.
@@ -224,7 +246,11 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
       return rows.map(toFlag).filter(flag => flag.analyticsDashboards.includes(dashboardId))
     },
 
-    async checkLimits(projectId, { flags: added, filters }) {
+    /** Raises `invalid` when the project's limits do not allow so many further live flags, or these filters. */
+    async checkLimits(
+      projectId: number,
+      { flags: added, filters }: { readonly flags: number; readonly filters: readonly FreeObject[] },
+    ): Promise<void> {
       if (!limits) return
       const { flagsPerProjectMax } = limits
       if (added > 0 && (await countRows(live(projectId))) + added > flagsPerProjectMax)
@@ -241,17 +267,18 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         throw tooManyBytes(limits.definitionBytesPerProjectMax)
     },
 
-    async appendVersion(version) {
+    async appendVersion(version: FlagVersion): Promise<void> {
       await insertVersion(db, fromVersion(version))
     },
-    async appendVersions(added) {
+    async appendVersions(added: readonly FlagVersion[]): Promise<void> {
       await insertRows(db, 'flag_versions', added.map(fromVersion))
     },
-    async findVersion(flagId, version) {
+    async findVersion(flagId: number, version: number): Promise<FlagVersion | undefined> {
       const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
       return row && toVersion(row)
     },
-    listVersions: (flagId, window) =>
+    /** Newest first. */
+    listVersions: (flagId: number, window: Window): Promise<PageOf<FlagVersion>> =>
       readPage(versions(flagId).orderBy('flag_versions.version', 'desc'), window, toVersion),
   }
 }

@@ -185,3 +185,59 @@ export function activeVariant(flag: Served): string | null {
   if (typeof override === 'string') return override
   return multivariate.variants.find(variant => variant.rollout_percentage === 100)?.key ?? null
 }
+
+export interface FlagFilter {
+  readonly deleted: boolean
+  /** The archived flags instead of the others; among deleted ones it makes no difference. */
+  readonly archived: boolean
+  readonly search?: string
+  /** Each of these must occur in the key, the name or the tags. */
+  readonly words?: readonly string[]
+  /** All of these must occur in the key or in the name, in this order. */
+  readonly letters?: readonly string[]
+  readonly active?: boolean
+  /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */
+  readonly staleSince?: Instant
+  readonly isMultivariant?: boolean
+  readonly createdById?: number
+  /** Only favorites of this user. */
+  readonly favoriteOf?: number
+  /** Any of these is enough. */
+  readonly tags?: readonly unknown[]
+  /** Any of these, in this spelling; `tags` ignores case. */
+  readonly exactTags?: readonly unknown[]
+  readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
+}
+
+export const flagOrders = [
+  'created_at',
+  'updated_at',
+  'key',
+  'name',
+  'active',
+  'id',
+  'version',
+  'last_called_at',
+] as const
+export type FlagOrder = (typeof flagOrders)[number]
+
+export interface FlagFacets {
+  /** Number of flags by tag, and how many of these the user can edit. */
+  readonly tags: ReadonlyMap<string, { readonly flags: number; readonly editable: number }>
+  readonly creators: readonly User[]
+}
+
+export interface FlagVersion {
+  readonly flagId: number
+  readonly version: number
+  readonly content: FlagContent
+  /** Null when Halyard itself acted. */
+  readonly user: User | null
+  readonly createdAt: Instant
+}
+
+/** What one project may hold, so that it cannot take the others' memory and time. */
+export interface FlagLimits {
+  readonly flagsPerProjectMax: number
+  readonly definitionBytesPerProjectMax: number
+}

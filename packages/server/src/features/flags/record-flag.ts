@@ -2,8 +2,7 @@ import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, authorOf, type FieldChange, type NewActivity } from '../activity/activity.ts'
-import { contentOf, type Flag } from './flag.ts'
-import type { FlagVersion } from './flag-store.ts'
+import { contentOf, type Flag, type FlagVersion } from './flag.ts'
 
 export interface FlagRecord {
   readonly activity: string

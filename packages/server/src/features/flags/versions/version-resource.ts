@@ -1,9 +1,8 @@
 import type { FlagVersion as VersionWire } from '@halyard/contract'
 import { diffFields } from '../../activity/activity.ts'
 import { userToWire } from '../../identity/user-resource.ts'
-import type { Flag } from '../flag.ts'
+import type { Flag, FlagVersion } from '../flag.ts'
 import { contentToWire } from '../flag-resource.ts'
-import type { FlagVersion } from '../flag-store.ts'
 
 export function versionToWire(flag: Flag, version: FlagVersion, comparedTo: FlagVersion | undefined): VersionWire {
   const content = contentToWire(version.content)

@@ -1,8 +1,8 @@
 import type { Instant } from '../../../../instant.ts'
 import type { Database, Stores } from '../../../../stores.ts'
 import { diffFields } from '../../../activity/activity.ts'
+import type { FlagVersion } from '../../../flags/flag.ts'
 import { contentToWire } from '../../../flags/flag-resource.ts'
-import type { FlagVersion } from '../../../flags/flag-store.ts'
 import { offersMethod, type Plugin } from '../../plugin.ts'
 import type { UndeliveredFlag } from '../plugin-work.ts'
 
