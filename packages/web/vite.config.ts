@@ -53,7 +53,7 @@ function contractTable(): Plugin {
     resolveId: source => (source === '@halyard/contract' ? id : null),
     async load(wanted) {
       if (wanted !== id) return null
-      const { routes, ...rest } = await readContract()
+      const { routes, policyComparisons: _reExported, ...rest } = await readContract()
       const plainValues = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isTextList(value))
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
@@ -64,9 +64,10 @@ function contractTable(): Plugin {
       const constants = Object.entries({ routes: plain, ...Object.fromEntries(plainValues) }).map(
         ([name, value]) => `export const ${name} = ${JSON.stringify(value)}`,
       )
-      // It imports types only.
-      const client = at('../contract/src/api-client.ts')
-      return [`export { urlOf } from ${JSON.stringify(client)}`, ...constants].join('\n')
+      // These import types only.
+      const client = `export { urlOf } from ${JSON.stringify(at('../contract/src/api-client.ts'))}`
+      const policyFields = `export * from ${JSON.stringify(at('../contract/src/change-control/policy-fields.ts'))}`
+      return [client, policyFields, ...constants].join('\n')
     },
   }
 }

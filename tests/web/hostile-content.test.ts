@@ -322,7 +322,7 @@ describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
     }
   })
 
-  it.each([script, '/\\evil.example/', '/\t/evil.example', 'https://evil.example/'])(
+  it.each([script, '/\\evil.example/', '/\t/evil.example', '/..//evil.example', 'https://evil.example/'])(
     'do not lead away from the dashboard after signing in with next=%s',
     async next => {
       const { page, incidents } = await watched(await visit.open())

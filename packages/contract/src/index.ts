@@ -80,6 +80,14 @@ export {
   importSourceNames,
   importTargetsMax,
 } from './change-control/imports.ts'
+export {
+  canConditionHold,
+  type PolicyComparison,
+  type PolicyFieldType,
+  policyComparisons,
+  policyComparisonsOf,
+  policyFieldTypes,
+} from './change-control/policy-fields.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export {
   type CodeReference,

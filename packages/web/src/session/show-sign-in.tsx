@@ -31,5 +31,7 @@ function localPath(next: string | null): string {
   const { origin } = window.location
   // Parsed as the browser would: it drops tabs and line breaks, and reads a backslash as a slash.
   const url = next !== null && URL.canParse(next, origin) ? new URL(next, origin) : undefined
-  return url?.origin === origin ? url.pathname + url.search + url.hash : '/'
+  // A path such as `/..//host` is normalized to one that starts with two slashes, which would name a host again.
+  const isLocal = url?.origin === origin && !url.pathname.startsWith('//')
+  return isLocal ? url.pathname + url.search + url.hash : '/'
 }

@@ -1,3 +1,4 @@
+import { canConditionHold, type PolicyFieldType, policyComparisonsOf, policyFieldTypes } from '@halyard/contract'
 import type { Messages } from '../../i18n/en.ts'
 
 /** The condition of a policy, as far as the form can edit it. Other conditions are kept as they are. */
@@ -9,7 +10,7 @@ export interface ConditionDraft {
   readonly value: string
 }
 
-export const conditionTypes = [
+const conditionTypes = [
   'always',
   'any_change',
   'before_after',
@@ -21,9 +22,46 @@ export const conditionTypes = [
 ] as const
 export type ConditionType = (typeof conditionTypes)[number]
 
-export const operators = ['>', '>=', '<', '<=', '==', '!='] as const
-/** Fields of a flag that a condition can name. */
-export const conditionFields = ['rollout_percentage', 'filters', 'active', 'name', 'key', 'tags', 'rollback_conditions']
+/** Fields of a flag that the form offers; a policy made by the API keeps another one. */
+const conditionFields = ['rollout_percentage', 'filters', 'active', 'name', 'key', 'tags', 'rollback_conditions']
+
+const hasField = (type: ConditionType): boolean =>
+  type === 'any_change' || type === 'before_after' || type === 'change_amount'
+
+/** Undefined for what cannot be compared. */
+export const fieldType = (field: string): PolicyFieldType | undefined => policyFieldTypes[field] ?? undefined
+
+/** The conditions that can hold for an action. */
+export const typesFor = (action: string): readonly ConditionType[] =>
+  conditionTypes.filter(type => canConditionHold(action, { type, field: hasField(type) }))
+
+/** The fields that a condition of this type can name. */
+export function fieldsFor(type: ConditionType, current: string): readonly string[] {
+  const fields = [...new Set([...conditionFields, current])]
+  if (type === 'change_amount') return fields.filter(field => fieldType(field) === 'percentage')
+  return type === 'before_after' ? fields.filter(field => fieldType(field) !== undefined) : fields
+}
+
+export const operatorsFor = (field: string): readonly string[] => policyComparisonsOf(fieldType(field) ?? 'text')
+
+/** What a field is compared with where there is only a choice. */
+export function choicesFor(field: string): readonly string[] | undefined {
+  const type = fieldType(field)
+  if (type === 'boolean') return ['true', 'false']
+  return typeof type === 'object' ? type : undefined
+}
+
+/** The same condition for another action, type or field, with what does not fit replaced. */
+export function fitCondition(draft: ConditionDraft, action: string): ConditionDraft {
+  const types = typesFor(action)
+  const type = types.includes(draft.type) ? draft.type : 'always'
+  const fields = fieldsFor(type, draft.field)
+  const field = fields.includes(draft.field) ? draft.field : emptyCondition.field
+  const operator = operatorsFor(field).find(each => each === draft.operator) ?? operatorsFor(field)[0]!
+  const choices = type === 'before_after' ? choicesFor(field) : undefined
+  const value = choices && !choices.includes(draft.value) ? choices[0]! : draft.value
+  return { type, field, operator, value }
+}
 
 export const emptyCondition: ConditionDraft = { type: 'always', field: 'rollout_percentage', operator: '>', value: '' }
 
@@ -51,7 +89,7 @@ export function writeCondition({ type, field, operator, value }: ConditionDraft)
       return { type, field }
     case 'before_after':
     case 'change_amount':
-      return { type, field, operator, value: typedValue(value) }
+      return { type, field, operator, value: typedValue(value, field) }
     case 'people_affected':
     case 'losses':
       return { type, value: Number(value) }
@@ -62,11 +100,10 @@ export function writeCondition({ type, field, operator, value }: ConditionDraft)
   }
 }
 
-/** Fields hold numbers, booleans or text. */
-function typedValue(text: string): number | boolean | string {
-  const trimmed = text.trim()
-  if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true'
-  return trimmed !== '' && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed
+function typedValue(text: string, field: string): number | boolean | string {
+  const type = fieldType(field)
+  if (type === 'boolean') return text === 'true'
+  return type === 'percentage' ? Number(text) : text
 }
 
 /** A condition in words, such as "when Rollout percentage becomes > 50". */

@@ -13,13 +13,16 @@ import { policiesKey } from '../gate/gate-queries.ts'
 import {
   type ConditionDraft,
   type ConditionType,
-  conditionFields,
+  choicesFor,
   conditionSentence,
-  conditionTypes,
   emptyCondition,
   fieldName,
-  operators,
+  fieldsFor,
+  fieldType,
+  fitCondition,
+  operatorsFor,
   readCondition,
+  typesFor,
   writeCondition,
 } from './policy-condition.ts'
 import { useApprovers } from './use-approvers.ts'
@@ -93,11 +96,14 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
             label={t.policies.action}
             data-autofocus
             value={action}
-            onChange={event => setAction(event.currentTarget.value)}
+            onChange={event => {
+              setAction(event.currentTarget.value)
+              setCondition(fitCondition(condition, event.currentTarget.value))
+            }}
             data={Object.entries(t.policies.actions).map(([value, label]) => ({ value, label }))}
           />
           {read ? (
-            <ConditionFields condition={condition} onChange={setCondition} />
+            <ConditionFields action={action} condition={condition} onChange={setCondition} />
           ) : (
             <Text size="sm">
               {conditionSentence(policy?.conditions ?? {}, t)}. {t.policies.customCondition}
@@ -207,48 +213,43 @@ function GrowthFields({ growth, onChange }: GrowthProps) {
 }
 
 interface ConditionProps {
+  action: string
   condition: ConditionDraft
   onChange: (condition: ConditionDraft) => void
 }
 
-function ConditionFields({ condition, onChange }: ConditionProps) {
+function ConditionFields({ action, condition, onChange }: ConditionProps) {
   const t = useMessages()
   const { type, field, operator, value } = condition
   const hasField = type === 'any_change' || type === 'before_after' || type === 'change_amount'
   const isCompared = type === 'before_after' || type === 'change_amount'
   const hasNumber = type === 'people_affected' || type === 'losses'
+  const change = (patch: Partial<ConditionDraft>) => onChange(fitCondition({ ...condition, ...patch }, action))
   return (
     <>
       <NativeSelect
         label={t.policies.condition}
         value={type}
-        onChange={event => onChange({ ...condition, type: event.currentTarget.value as ConditionType })}
-        data={conditionTypes.map(each => ({ value: each, label: t.policies.conditions[each] ?? each }))}
+        onChange={event => change({ type: event.currentTarget.value as ConditionType })}
+        data={typesFor(action).map(each => ({ value: each, label: t.policies.conditions[each] ?? each }))}
       />
       {hasField && (
         <Group grow align="flex-start">
           <NativeSelect
             label={t.policies.field}
             value={field}
-            onChange={event => onChange({ ...condition, field: event.currentTarget.value })}
-            data={[...new Set([...conditionFields, field])].map(each => ({ value: each, label: fieldName(each, t) }))}
+            onChange={event => change({ field: event.currentTarget.value })}
+            data={fieldsFor(type, field).map(each => ({ value: each, label: fieldName(each, t) }))}
           />
           {isCompared && (
             <NativeSelect
               label={t.policies.operator}
               value={operator}
-              onChange={event => onChange({ ...condition, operator: event.currentTarget.value })}
-              data={[...operators]}
+              onChange={event => change({ operator: event.currentTarget.value })}
+              data={[...operatorsFor(field)]}
             />
           )}
-          {isCompared && (
-            <TextField
-              label={t.policies.value}
-              required
-              value={value}
-              onChange={event => onChange({ ...condition, value: event.currentTarget.value })}
-            />
-          )}
+          {isCompared && <ComparedValue condition={condition} onChange={next => change({ value: next })} />}
         </Group>
       )}
       {hasNumber && (
@@ -257,7 +258,7 @@ function ConditionFields({ condition, onChange }: ConditionProps) {
           min={0}
           required
           value={value}
-          onChange={next => onChange({ ...condition, value: String(next) })}
+          onChange={next => change({ value: String(next) })}
         />
       )}
       {type === 'tag' && (
@@ -265,9 +266,52 @@ function ConditionFields({ condition, onChange }: ConditionProps) {
           label={t.policies.tag}
           required
           value={value}
-          onChange={event => onChange({ ...condition, value: event.currentTarget.value })}
+          onChange={event => change({ value: event.currentTarget.value })}
         />
       )}
     </>
+  )
+}
+
+interface ValueProps {
+  condition: ConditionDraft
+  onChange: (value: string) => void
+}
+
+/** What the field is compared with: a percentage, a choice or text. */
+function ComparedValue({ condition: { type, field, value }, onChange }: ValueProps) {
+  const t = useMessages()
+  const choices = choicesFor(field)
+  if (choices) {
+    const labels: Readonly<Record<string, string>> = { true: t.words.yes, false: t.words.no }
+    return (
+      <NativeSelect
+        label={t.policies.value}
+        value={value}
+        onChange={event => onChange(event.currentTarget.value)}
+        data={choices.map(each => ({ value: each, label: labels[each] ?? each }))}
+      />
+    )
+  }
+  if (fieldType(field) === 'percentage') {
+    return (
+      <NumberField
+        label={t.policies.value}
+        min={type === 'change_amount' ? -100 : 0}
+        max={100}
+        suffix=" %"
+        required
+        value={value}
+        onChange={next => onChange(String(next))}
+      />
+    )
+  }
+  return (
+    <TextField
+      label={t.policies.value}
+      required
+      value={value}
+      onChange={event => onChange(event.currentTarget.value)}
+    />
   )
 }

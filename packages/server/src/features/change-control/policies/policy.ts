@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { PolicyComparison } from '@halyard/contract'
 import type { Release } from '@halyard/engine'
 import type { Instant } from '../../../instant.ts'
 import type { User } from '../../../tenancy.ts'
@@ -44,9 +45,6 @@ export interface Approvers {
   readonly roles: readonly string[]
 }
 
-export const comparisons = ['>', '>=', '<', '<=', '==', '!='] as const
-export type Comparison = (typeof comparisons)[number]
-
 /** PostHog's `any_change`, `before_after` and `change_amount`; the others are Halyard's. An empty object is any change. */
 export type PolicyCondition =
   | { readonly type?: undefined }
@@ -54,7 +52,7 @@ export type PolicyCondition =
   | {
       readonly type: 'before_after' | 'change_amount'
       readonly field: string
-      readonly operator: Comparison
+      readonly operator: PolicyComparison
       readonly value: number | string | boolean
     }
   | { readonly type: 'people_affected' | 'losses'; readonly value: number }
@@ -162,7 +160,7 @@ function rolloutChange(before: unknown, after: unknown): ValueChange {
   return { ...fieldChange(old, next), after: next }
 }
 
-function compare(a: unknown, operator: Comparison, b: number | string | boolean): boolean {
+function compare(a: unknown, operator: PolicyComparison, b: number | string | boolean): boolean {
   if (operator === '==') return a === b
   if (operator === '!=') return a !== b
   if (typeof a !== typeof b || typeof a === 'boolean') return false

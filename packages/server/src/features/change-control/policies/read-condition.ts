@@ -1,5 +1,13 @@
+import {
+  canConditionHold,
+  type PolicyComparison,
+  policyComparisons,
+  policyComparisonsOf,
+  policyFieldTypes,
+} from '@halyard/contract'
 import { invalid, type Problem } from '../../../problem.ts'
-import { type ActionKey, type Comparison, comparisons, type PolicyCondition, rolloutField } from './policy.ts'
+import type { ActionKey, PolicyCondition } from './policy.ts'
+import { rolloutField } from './policy.ts'
 
 const conditionsMax = 10
 
@@ -73,55 +81,32 @@ function readOne(sent: Sent, path: string): PolicyCondition {
   }
 }
 
-/** The fields of a flag, with the type of those that can be compared. */
-const fieldTypes = new Map<string, 'number' | 'string' | 'boolean' | readonly string[] | null>([
-  [rolloutField, 'number'],
-  ['name', 'string'],
-  ['key', 'string'],
-  ['created_at', 'string'],
-  ['active', 'boolean'],
-  ['deleted', 'boolean'],
-  ['archived', 'boolean'],
-  ['ensure_experience_continuity', 'boolean'],
-  ['has_enriched_analytics', 'boolean'],
-  ['performed_rollback', 'boolean'],
-  ['bucketing_identifier', ['distinct_id', 'device_id']],
-  ['evaluation_runtime', ['server', 'client', 'all']],
-  ['filters', null],
-  ['rollback_conditions', null],
-  ['tags', null],
-  ['analytics_dashboards', null],
-  ['evaluation_contexts', null],
-])
-
 function readField(field: unknown, path: string): string {
-  if (typeof field !== 'string' || !fieldTypes.has(field)) {
-    throw wrong(path, `must be one of ${[...fieldTypes.keys()].join(', ')}.`)
+  if (typeof field !== 'string' || !Object.hasOwn(policyFieldTypes, field)) {
+    throw wrong(path, `must be one of ${Object.keys(policyFieldTypes).join(', ')}.`)
   }
   return field
 }
 
 function readCompared(sent: Sent, type: Compared['type'], path: string): Compared {
   const field = readField(sent.field, `${path}.field`)
-  const operator = comparisons.find(one => one === sent.operator)
-  if (operator === undefined) throw wrong(`${path}.operator`, `must be one of ${comparisons.join(' ')}.`)
+  const operator = policyComparisons.find(one => one === sent.operator)
+  if (operator === undefined) throw wrong(`${path}.operator`, `must be one of ${policyComparisons.join(' ')}.`)
   const { value } = sent
-  const fieldType = fieldTypes.get(field)!
+  const fieldType = policyFieldTypes[field] ?? null
   if (fieldType === null) throw wrong(`${path}.field`, `${field} cannot be compared; use any_change.`)
-  if (type === 'change_amount' && fieldType !== 'number') {
+  if (type === 'change_amount' && fieldType !== 'percentage') {
     throw wrong(`${path}.field`, `must be a number such as ${rolloutField} for change_amount.`)
   }
   if (typeof fieldType === 'object') {
     if (!fieldType.includes(value as string)) throw wrong(`${path}.value`, `must be one of ${fieldType.join(', ')}.`)
-  } else if (fieldType === 'number' ? !isNumber(value) : typeof value !== fieldType) {
+  } else if (!isOfType(value, fieldType)) {
     throw wrong(`${path}.value`, `must be a ${fieldType} to compare ${field} with.`)
   }
-  const hasOrder = fieldType === 'number' || fieldType === 'string'
-  if (!hasOrder && operator !== '==' && operator !== '!=') {
-    throw wrong(`${path}.operator`, `must be == or != for ${field}.`)
-  }
+  const operators = policyComparisonsOf(fieldType)
+  if (!operators.includes(operator)) throw wrong(`${path}.operator`, `must be ${operators.join(' or ')} for ${field}.`)
   const compared: Compared = { type, field, operator, value: value as Compared['value'] }
-  if (fieldType === 'number') refuseOutside(compared, path)
+  if (fieldType === 'percentage') refuseOutside(compared, path)
   return compared
 }
 
@@ -174,7 +159,7 @@ const lower = (text: string): string[] =>
     ? []
     : [`${text.slice(0, -1)}${String.fromCharCode(Math.max(text.charCodeAt(text.length - 1) - 1, 0))}\uffff`]
 
-function meets(value: Value, operator: Comparison, limit: Value): boolean {
+function meets(value: Value, operator: PolicyComparison, limit: Value): boolean {
   switch (operator) {
     case '==':
       return value === limit
@@ -191,19 +176,14 @@ function meets(value: Value, operator: Comparison, limit: Value): boolean {
   }
 }
 
-/** A cohort has neither fields of a flag nor tags, and no one loses a new flag. */
 function refuseWrongAction(condition: PolicyCondition, path: string, actionKey: ActionKey): void {
-  const { type } = condition
-  const isAboutFlags =
-    type === 'before_after' || type === 'change_amount' || type === 'tag' || (type === 'any_change' && condition.field)
-  if (actionKey === 'cohort.update' && isAboutFlags) {
-    throw wrong(`${path}.type`, 'can never hold for cohort.update: it is about fields of flags.')
-  }
-  if (actionKey === 'feature_flag.create' && type === 'losses') {
-    throw wrong(`${path}.type`, 'can never hold for feature_flag.create: a new flag has no people to lose.')
-  }
+  if (canConditionHold(actionKey, condition)) return
+  const reason = actionKey === 'cohort.update' ? 'it is about fields of flags.' : 'a new flag has no people to lose.'
+  throw wrong(`${path}.type`, `can never hold for ${actionKey}: ${reason}`)
 }
 
+const isOfType = (value: unknown, type: 'percentage' | 'text' | 'boolean'): boolean =>
+  type === 'percentage' ? isNumber(value) : typeof value === (type === 'text' ? 'string' : 'boolean')
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
