@@ -47,6 +47,13 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
     file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
+const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
+const filesWith = (pattern: RegExp) =>
+  production
+    .filter(file => pattern.test(textOf(file)))
+    .map(({ name }) => name)
+    .sort()
+
 const isFeature = (name: string): boolean => /^server\/(features|evaluation|api|edge)\//.test(name)
 
 const [, listedPackages = ''] =
@@ -150,18 +157,16 @@ describe('imports', () => {
     expect(late).toEqual([])
   })
 
+  it('a store of the server has no interface beside its one implementation', () => {
+    expect(filesWith(/export interface \w+Store\b/).filter(name => name.startsWith('server/'))).toEqual([])
+  })
+
   it('there are no import cycles', () => {
     expect(cycles(production)).toEqual([])
   })
 })
 
 describe('the gate', () => {
-  const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
-  const filesWith = (pattern: RegExp) =>
-    production
-      .filter(file => pattern.test(textOf(file)))
-      .map(({ name }) => name)
-      .sort()
   const control = 'server/features/change-control'
 
   // The compiler refuses to save a flag or an existing cohort without an `Authorization`, which cannot be written down.

@@ -94,3 +94,24 @@ export function driftOf(
   if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
   return isChangedHere ? 'changed_both' : 'changed_at_source'
 }
+
+export interface ItemFilter {
+  readonly status?: Status
+  readonly projectId?: number
+  readonly target?: number
+  /** Part of the key in the file. */
+  readonly search?: string
+}
+
+/** An item with what it became. */
+export interface ListedItem extends Omit<PlannedItem, 'definition'> {
+  readonly flagId: number | null
+  readonly cohortId: number | null
+}
+
+export interface ItemCount {
+  readonly target: number
+  readonly status: Status
+  readonly outcome: Outcome | null
+  readonly count: number
+}
