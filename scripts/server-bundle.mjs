@@ -50,7 +50,7 @@ const programOptions = {
 const workerOptions = {
   ...nodeOptions,
   entryPoints: {
-    'scan-worker': join(source, 'features/impact/scan/scan-worker.ts'),
+    'scan-worker': join(source, 'evaluation/scan/scan-worker.ts'),
     'import-worker': join(source, 'features/imports/thread/import-worker.ts'),
     'sandbox-worker': join(source, 'sandbox/sandbox-worker.ts'),
   },

@@ -47,15 +47,6 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
     file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
-const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
-const filesWith = (pattern: RegExp) =>
-  production
-    .filter(file => pattern.test(textOf(file)))
-    .map(({ name }) => name)
-    .sort()
-
-const isFeature = (name: string): boolean => /^server\/(features|evaluation|api|edge)\//.test(name)
-
 const [, listedPackages = ''] =
   /externalPackages = \[([^\]]*)\]/.exec(readFileSync(join(root, 'scripts/server-bundle.mjs'), 'utf8')) ?? []
 /** They mean the same from source and in the bundle. */
@@ -63,6 +54,39 @@ const externalPackages = listedPackages.split(',').map(name => name.trim().repla
 
 /** A larger folder should be split, unless its files are numbered. */
 const productionFilesMax = 20
+
+const technicalFolders = ['storage', 'http', 'sandbox', 'concurrency', 'overload', 'outgoing', 'jobs', 'observability']
+
+/** Files that put the folders together: what they import says nothing about the folders that import them. */
+const wiring = /^server\/(?:stores(?:\.sql)?|main|app|api-routes|edge-main|serving)\.ts$/
+
+/** `features/flags`, `http`, or a file in `src`. */
+const folderOf = (name: string): string => /^server\/(features\/[^/]+|[^/]+)/.exec(name)![1]!
+
+/** By folder: the folders that its files import. */
+const folders = new Map<string, Set<string>>()
+for (const { name, imports } of production) {
+  if (!name.startsWith('server/') || wiring.test(name)) continue
+  const targets = folders.get(folderOf(name)) ?? new Set()
+  folders.set(folderOf(name), targets)
+  for (const target of imports) {
+    const isOther = target.startsWith('server/') && !wiring.test(target) && folderOf(target) !== folderOf(name)
+    if (isOther) targets.add(folderOf(target))
+  }
+}
+
+function foldersReachedFrom(start: string): string[] {
+  const reached = new Set<string>()
+  const open = [start]
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    for (const target of folders.get(folder) ?? []) {
+      if (reached.has(target)) continue
+      reached.add(target)
+      open.push(target)
+    }
+  }
+  return [...reached].sort()
+}
 
 describe('imports', () => {
   it('the engine imports only itself', () => {
@@ -113,11 +137,22 @@ describe('imports', () => {
     expect(offences(others, (_, target) => target === 'fastify')).toEqual([])
   })
 
-  it('technical folders never import a feature', () => {
-    const technical = production.filter(file =>
-      /^server\/(storage|http|sandbox|concurrency|overload|outgoing|jobs)\//.test(file.name),
-    )
-    expect(offences(technical, (_, target) => isFeature(target))).toEqual([])
+  it('technical folders never reach a feature, directly or through others', () => {
+    for (const name of technicalFolders) {
+      const reached = foldersReachedFrom(name).filter(other => /^(?:features\/|evaluation$|api$|edge$)/.test(other))
+      expect(reached, name).toEqual([])
+    }
+  })
+
+  it('domain/ imports the engine, the contract and root files only', () => {
+    const domain = production.filter(file => file.name.startsWith('server/domain/'))
+    const isAllowed = (target: string) =>
+      /^server\/(?:domain\/|[a-z-]+\.ts$)|^@halyard\/(?:engine|contract)$|^node:|^rrule$/.test(target)
+    expect(offences(domain, (_, target) => !isAllowed(target))).toEqual([])
+  })
+
+  it("the server's folders form no cycle", () => {
+    expect(cyclesOf(folders)).toEqual([])
   })
 
   it('only the CLI imports the composition root', () => {
@@ -157,16 +192,18 @@ describe('imports', () => {
     expect(late).toEqual([])
   })
 
-  it('a store of the server has no interface beside its one implementation', () => {
-    expect(filesWith(/export interface \w+Store\b/).filter(name => name.startsWith('server/'))).toEqual([])
-  })
-
-  it('there are no import cycles', () => {
-    expect(cycles(production)).toEqual([])
+  it('files form no cycle', () => {
+    expect(cyclesOf(new Map(production.map(({ name, imports }) => [name, imports])))).toEqual([])
   })
 })
 
 describe('the gate', () => {
+  const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
+  const filesWith = (pattern: RegExp) =>
+    production
+      .filter(file => pattern.test(textOf(file)))
+      .map(({ name }) => name)
+      .sort()
   const control = 'server/features/change-control'
 
   // The compiler refuses to save a flag or an existing cohort without an `Authorization`, which cannot be written down.
@@ -193,36 +230,33 @@ describe('the gate', () => {
 
   it('is opened without a request only for a rollback', () => {
     expect(filesWith(/\brollbackPermit\b|kind: 'system'/)).toEqual([
-      `${control}/permit.ts`,
+      'server/domain/permit.ts',
       'server/features/rollback/roll-back.ts',
     ])
   })
 
   it('has one place that makes each kind of permit', () => {
     // Requests, and scheduled changes: these were approved when they were planned.
-    expect(filesWith(/kind: 'direct',/)).toEqual([`${control}/permit.ts`, `${control}/write-request.ts`])
-    expect(filesWith(/kind: 'approved',/)).toEqual([`${control}/gated-writes.ts`, `${control}/permit.ts`])
+    expect(filesWith(/kind: 'direct',/)).toEqual(['server/domain/permit.ts', `${control}/write-request.ts`])
+    expect(filesWith(/kind: 'approved',/)).toEqual(['server/domain/permit.ts', `${control}/gated-writes.ts`])
     expect(filesWith(/\bscheduledPermit\(/)).toEqual([`${control}/schedules/run-schedules.ts`])
   })
 })
 
-/** Import cycles, including type imports: files in a cycle can only be understood together. */
-function cycles(files: readonly SourceFile[]): string[] {
-  const byName = new Map(files.map(file => [file.name, file]))
+/** Cycles, including those of type imports: what is in one can only be understood together. */
+function cyclesOf(targetsOf: ReadonlyMap<string, Iterable<string>>): string[] {
   const state = new Map<string, 'open' | 'done'>()
-  const found: string[] = []
+  const cycles: string[] = []
   const visit = (name: string, path: readonly string[]) => {
     if (state.get(name) === 'done') return
     if (state.get(name) === 'open') {
-      found.push([...path.slice(path.indexOf(name)), name].join(' → '))
+      cycles.push([...path.slice(path.indexOf(name)), name].join(' → '))
       return
     }
     state.set(name, 'open')
-    for (const target of byName.get(name)?.imports ?? []) {
-      if (byName.has(target)) visit(target, [...path, name])
-    }
+    for (const target of targetsOf.get(name) ?? []) visit(target, [...path, name])
     state.set(name, 'done')
   }
-  for (const file of files) visit(file.name, [])
-  return found
+  for (const name of targetsOf.keys()) visit(name, [])
+  return cycles
 }

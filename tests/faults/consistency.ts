@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
-import { contentOf } from '../../packages/server/src/features/flags/flag.ts'
+import { contentOf } from '../../packages/server/src/domain/flag.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createSqlDatabase } from '../../packages/server/src/storage/sql-database.ts'
 import type { Tables } from '../../packages/server/src/storage/tables.generated.ts'

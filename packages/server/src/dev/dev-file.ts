@@ -1,6 +1,6 @@
 import type { CohortDefinition } from '@halyard/engine'
 import type { ReplicatedFlag } from '../api/edge/project-documents.ts'
-import { enabledForEveryone } from '../features/flags/flag.ts'
+import { enabledForEveryone } from '../domain/flag.ts'
 import { type JsonFile, JsonFileError, placeOf, positionOfKey } from './json-file.ts'
 
 /** The definitions of a project, as `halyard dev pull` writes them to be committed: no keys, no persons, no authors. */

@@ -1,4 +1,5 @@
-import type { FreeObject } from '../features/flags/flag.ts'
+import type { Actor } from '../tenancy.ts'
+import type { FreeObject } from './flag.ts'
 
 declare const granted: unique symbol
 
@@ -10,4 +11,10 @@ export interface Authorization {
   readonly [granted]: true
   /** On what grounds, for the activity entry. */
   readonly trigger: FreeObject | null
+}
+
+/** As much of an HTTP request as decides about a write. */
+export interface WriteRequest {
+  readonly actor: Actor
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }

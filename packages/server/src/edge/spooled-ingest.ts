@@ -1,6 +1,6 @@
 import { type EdgeBatch, type EdgeEvent, edgeBatchEventsMax } from '@halyard/contract'
 import type { BatchReceiver } from '../api/edge/receive-batches.ts'
-import type { IncomingEvent } from '../features/events/event.ts'
+import type { IncomingEvent } from '../domain/event.ts'
 import type { EventReceiver } from '../features/events/ingest/ingest.ts'
 import { readEvents } from '../features/events/read-events.ts'
 import type { Instant } from '../instant.ts'

@@ -1,6 +1,6 @@
 import { compile } from '@halyard/engine'
 import { describe, expect, it } from 'vitest'
-import type { Flag } from '../features/flags/flag.ts'
+import type { Flag } from '../domain/flag.ts'
 import { eligibleFlags } from './eligible-flags.ts'
 import { linearRegex } from './linear-regex.ts'
 import type { ServedProject } from './projects/served-project.ts'

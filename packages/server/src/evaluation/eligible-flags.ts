@@ -1,4 +1,4 @@
-import type { Flag } from '../features/flags/flag.ts'
+import type { Flag } from '../domain/flag.ts'
 import type { ServedProject } from './projects/served-project.ts'
 import type { Runtime } from './request-runtime.ts'
 import type { EvaluationRequest } from './subjects/evaluation-request.ts'

@@ -1,5 +1,5 @@
-import { InvalidatedCache } from '../concurrency/invalidated-cache.ts'
 import { overridesHeader } from '../http/server/response-headers.ts'
+import { InvalidatedCache } from '../storage/changes/invalidated-cache.ts'
 import { withOverrides } from './projects/flag-override.ts'
 import type { ServedProject } from './projects/served-project.ts'
 import type { ReadOverrides } from './projects/signed-overrides.ts'

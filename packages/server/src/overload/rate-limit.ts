@@ -1,6 +1,6 @@
-import { InvalidatedCache } from '../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { Problem } from '../problem.ts'
+import { InvalidatedCache } from '../storage/changes/invalidated-cache.ts'
 import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
 
 export interface RateLimiter {

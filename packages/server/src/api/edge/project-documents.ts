@@ -1,6 +1,6 @@
 import type { CohortDefinition } from '@halyard/engine'
+import { type Flag, newFlagContent } from '../../domain/flag.ts'
 import type { ProjectContent } from '../../evaluation/projects/served-project.ts'
-import { type Flag, newFlagContent } from '../../features/flags/flag.ts'
 import type { ApiKey } from '../../features/identity/api-key.ts'
 import type { Instant } from '../../instant.ts'
 import type { Actor, Level, Project, User } from '../../tenancy.ts'

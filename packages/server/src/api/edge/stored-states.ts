@@ -1,7 +1,7 @@
 import { edgeProjectsMax } from '@halyard/contract/limits'
+import type { Flag } from '../../domain/flag.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
-import type { Flag } from '../../features/flags/flag.ts'
 import type { ApiKey } from '../../features/identity/api-key.ts'
 import { currentProject, visibleProjects } from '../../features/identity/authenticator.ts'
 import { forbidden, Problem } from '../../problem.ts'

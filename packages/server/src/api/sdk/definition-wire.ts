@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type CohortDefinition, isServerOnly } from '@halyard/engine'
+import type { Flag } from '../../domain/flag.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
-import type { Flag } from '../../features/flags/flag.ts'
 
 /** Domain → wire, for SDKs with local evaluation. */
 

@@ -1,6 +1,6 @@
 import { usesCohorts } from '@halyard/engine'
+import type { Flag } from '../../domain/flag.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
-import type { Flag } from '../../features/flags/flag.ts'
 import type { Project } from '../../tenancy.ts'
 import { cohortToWire, createFlagWire, digestOf, isSentToSdks } from './definition-wire.ts'
 

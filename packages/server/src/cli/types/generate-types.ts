@@ -1,5 +1,5 @@
 import { hasPayloadValue, returnTypeOf } from '@halyard/engine'
-import { manifestFlag, payloadsOf, variantKeysOf } from '../../features/flags/schemas/manifest.ts'
+import { manifestFlag, payloadsOf, variantKeysOf } from '../../api/manifest/manifest.ts'
 import { payloadMismatch } from '../../features/flags/schemas/payload-schema.ts'
 import { nameOf, schemaType, text } from './schema-type.ts'
 import type { Target } from './targets.ts'

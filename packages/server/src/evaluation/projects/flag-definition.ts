@@ -1,5 +1,5 @@
 import type { FlagDefinition } from '@halyard/engine'
-import type { Flag } from '../../features/flags/flag.ts'
+import type { Flag } from '../../domain/flag.ts'
 
 export const flagDefinition = (
   flag: Pick<

@@ -1,5 +1,5 @@
 import { hasPayloadValue, type OverrideDefinition, returnTypeOf, typeOfValue } from '@halyard/engine'
-import type { Flag, FreeObject } from '../../features/flags/flag.ts'
+import type { Flag, FreeObject } from '../../domain/flag.ts'
 import { type ServedProject, withFlags } from './served-project.ts'
 
 /** A value for everyone, for development. */

@@ -1,4 +1,4 @@
-import type { Flag } from '../../features/flags/flag.ts'
+import type { Flag } from '../../domain/flag.ts'
 import type { ProjectContent } from './served-project.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type CohortDefinition, compile, type Snapshot } from '@halyard/engine'
-import type { Flag } from '../../features/flags/flag.ts'
+import type { Flag } from '../../domain/flag.ts'
 import type { Project } from '../../tenancy.ts'
 import { linearRegex } from '../linear-regex.ts'
 import { flagDefinition } from './flag-definition.ts'

@@ -1,5 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
-import type { Flag } from '../../features/flags/flag.ts'
+import type { Flag } from '../../domain/flag.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { ProjectSource } from './project-source.ts'
 

@@ -1,5 +1,5 @@
-import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../../concurrency/monotonic-clock.ts'
+import { InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 
 /** Finds the project of a token. Caches hits, and misses for a short time. */
 export interface TokenIndex {

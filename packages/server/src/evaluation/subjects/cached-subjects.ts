@@ -1,5 +1,5 @@
-import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import { InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 import type { Properties } from './evaluation-request.ts'
 import type { StoredSubject, StoredSubjects, WantedSubject } from './gather-subject.ts'
 

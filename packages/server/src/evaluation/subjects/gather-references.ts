@@ -1,5 +1,5 @@
 import { type CohortDefinition, type FlagDefinition, usesOf } from '@halyard/engine'
-import { cohortDefinition } from '../../features/cohorts/cohort.ts'
+import { cohortDefinition } from '../../domain/cohort.ts'
 import type { Stores } from '../../stores.ts'
 import { flagDefinition } from '../projects/flag-definition.ts'
 

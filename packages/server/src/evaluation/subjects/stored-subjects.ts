@@ -1,4 +1,4 @@
-import { evaluatedPropertiesOf, type Person } from '../../features/persons/person.ts'
+import { evaluatedPropertiesOf, type Person } from '../../domain/person.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { lookupMillisecondsMax, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
 

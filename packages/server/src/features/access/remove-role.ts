@@ -1,7 +1,7 @@
+import { isOver } from '../../domain/freeze.ts'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import { isOver } from '../change-control/freezes/freeze.ts'
 import type { Role } from './access.ts'
 
 /** Raises `conflict` while a policy or freeze names the role: without it, other people could approve or would be held up. */

@@ -1,4 +1,4 @@
-import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 
 /** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {

@@ -1,5 +1,5 @@
 import type { ActivityEntry as ActivityWire } from '@halyard/contract'
-import type { ActivityEntry } from './activity.ts'
+import type { ActivityEntry } from '../../domain/activity.ts'
 
 export const activityToWire = (entry: ActivityEntry): ActivityWire => ({
   id: entry.id,

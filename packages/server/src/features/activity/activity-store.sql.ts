@@ -1,4 +1,5 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import type { ActivityEntry, ActivityFilter, ActivityScope, NewActivity } from '../../domain/activity.ts'
 import { dateOf, type Instant, instantOf } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { insertRows } from '../../storage/bulk-rows.ts'
@@ -8,7 +9,6 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { enqueueEvent, enqueueEvents } from '../webhooks/enqueue-event.sql.ts'
-import type { ActivityEntry, ActivityFilter, ActivityScope, NewActivity } from './activity.ts'
 import { type ActivityCounts, noneSettled, type SettledCount } from './activity-counts.ts'
 
 /** Number of entries counted by each query before the count is cached. */

@@ -1,6 +1,6 @@
+import type { ActivityFilter } from '../../domain/activity.ts'
 import { parseInstant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import type { ActivityFilter } from './activity.ts'
 
 type Query = Partial<Record<'user' | 'activity' | 'entry_id' | 'date_from' | 'date_to', string>>
 

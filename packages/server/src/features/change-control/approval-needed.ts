@@ -1,25 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ApprovalNeeded } from '../../domain/approval.ts'
+import type { FreeObject, RequestedContent } from '../../domain/change-request.ts'
+import { contentOf as cohortContentOf } from '../../domain/cohort.ts'
+import { contentOf, type Flag, type FlagContent } from '../../domain/flag.ts'
+import type { Requester } from '../../domain/permit.ts'
+import { type Action, type ApprovalPolicy, type Impact, matchesPolicy } from '../../domain/policy.ts'
 import type { Project } from '../../tenancy.ts'
-import { contentOf as cohortContentOf } from '../cohorts/cohort.ts'
 import { isEmpty } from '../cohorts/members/members.ts'
 import type { PlannedCohort } from '../cohorts/plan-cohort.ts'
-import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import { type DependentGain, proposedFlagChange } from './flag-change.ts'
-import type { Requester } from './permit.ts'
-import { type Action, type ApprovalPolicy, type Impact, matchesPolicy } from './policies/policy.ts'
-import type { FreeObject, RequestedContent } from './requests/change-request.ts'
-
-/** A change as the content of the request to open, with the policies that it meets: none when it could be made directly. */
-export interface ApprovalNeeded extends RequestedContent {
-  readonly projectId: number
-  /** The key of the flag, or the name of the cohort. */
-  readonly name: string
-  readonly requester: Requester
-  readonly policies: readonly ApprovalPolicy[]
-  readonly impact: Impact | null
-  /** The keys of flags that release to more people because of it. */
-  readonly gaining?: readonly string[]
-}
 
 interface RequestedFlag {
   readonly stored: Flag | undefined

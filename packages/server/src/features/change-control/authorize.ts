@@ -1,26 +1,25 @@
+import type { ApprovalNeeded, Held } from '../../domain/approval.ts'
 import type { Authorization } from '../../domain/authorization.ts'
+import type { ChangeRequest, FreeObject, PolicyStatus, RequestedContent } from '../../domain/change-request.ts'
+import type { ApprovedPermit, DirectPermit, Permit } from '../../domain/permit.ts'
+import {
+  type Action,
+  type ApprovalPolicy,
+  matchesPolicy,
+  needsImpact,
+  type ProposedChange,
+} from '../../domain/policy.ts'
 import type { Instant } from '../../instant.ts'
 import { forbidden, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { isUnchangedCohort, type PlannedCohort } from '../cohorts/plan-cohort.ts'
 import { isUnchanged, type PlannedFlag } from '../flags/plan-flag.ts'
-import { type ApprovalNeeded, cohortApproval, flagApproval, mainAction } from './approval-needed.ts'
+import { cohortApproval, flagApproval, mainAction } from './approval-needed.ts'
 import type { Evidence } from './evidence.ts'
 import { proposedFlagChange } from './flag-change.ts'
-import type { Frozen } from './freezes/freeze.ts'
 import { frozenBy, frozenFlag, hasRole } from './frozen-by.ts'
 import { gainingDependents } from './gaining-dependents.ts'
-import type { ApprovedPermit, DirectPermit, Permit } from './permit.ts'
-import {
-  type Action,
-  type ApprovalPolicy,
-  type Impact,
-  matchesPolicy,
-  needsImpact,
-  type ProposedChange,
-} from './policies/policy.ts'
-import type { ChangeRequest, FreeObject, PolicyStatus, RequestedContent } from './requests/change-request.ts'
 import { grownImpact } from './requests/impact-growth.ts'
 import { policyStatuses } from './requests/policy-statuses.ts'
 import { isApprovedPayload } from './schedules/approved-payload.ts'
@@ -36,12 +35,7 @@ export type Decision =
       /** Policies were bypassed: the change has to be reviewed. */
       readonly bypassed?: ApprovalNeeded & { readonly emergency: string }
     }
-  | { readonly kind: 'needs_approval'; readonly needed: ApprovalNeeded }
-  | { readonly kind: 'frozen'; readonly frozen: Frozen }
-  /** The approval of a change request no longer suffices: a policy or an approver has changed since. */
-  | { readonly kind: 'withdrawn' }
-  /** The change affects more people than those who approved it knew. */
-  | { readonly kind: 'grown'; readonly before: number; readonly impact: Impact }
+  | Held
 
 const allowed = (trigger: FreeObject | null): Decision => ({
   kind: 'allowed',

@@ -1,6 +1,6 @@
+import type { Impact } from '../../domain/policy.ts'
 import { Problem } from '../../problem.ts'
 import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'
-import type { Impact } from './policies/policy.ts'
 
 /** How often a flag may change between its check and its save. */
 const roundsMax = 3

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type FlagDefinition, type Release, releasesOf } from '@halyard/engine'
-import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
-import type { FlagContent, FreeObject } from '../flags/flag.ts'
-import { contentToWire } from '../flags/flag-resource.ts'
+import type { FlagContent, FreeObject } from '../../domain/flag.ts'
 import {
   type Action,
   type FieldValues,
@@ -10,7 +8,9 @@ import {
   isOnlyDisabling,
   type ProposedChange,
   rolloutField,
-} from './policies/policy.ts'
+} from '../../domain/policy.ts'
+import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
+import { contentToWire } from '../flags/flag-resource.ts'
 
 export interface FlagChange {
   /** Undefined for a flag that is being created. */

@@ -1,9 +1,9 @@
+import type { Flag, FlagContent } from '../../domain/flag.ts'
+import { type Freeze, type Frozen, freezeInForce } from '../../domain/freeze.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { Flag, FlagContent } from '../flags/flag.ts'
 import { type DependentGain, isSwitchedOff } from './flag-change.ts'
-import { type Freeze, type Frozen, freezeInForce } from './freezes/freeze.ts'
 
 /** The freeze that holds up the requester. Most organizations have none, and then this is one short read. */
 export async function frozenBy(

@@ -1,8 +1,8 @@
 import { dependentReleases, type FlagDefinition, usesOf } from '@halyard/engine'
+import type { Flag, FlagContent } from '../../domain/flag.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { Flag, FlagContent } from '../flags/flag.ts'
 import { type DependentGain, servedDefinition } from './flag-change.ts'
 
 /** The flags of a project that depend on others, and how: read once when many flags are written. */

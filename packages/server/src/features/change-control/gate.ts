@@ -1,26 +1,22 @@
+import type { ApprovalNeeded, Saved } from '../../domain/approval.ts'
 import type { Authorization } from '../../domain/authorization.ts'
+import type { ChangeRequest } from '../../domain/change-request.ts'
+import type { Flag } from '../../domain/flag.ts'
+import type { Permit } from '../../domain/permit.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type CommittedCohort, commitCohort, type PlannedCohort } from '../cohorts/plan-cohort.ts'
 import { commitFlags } from '../flags/bulk/many-flags.ts'
 import { commitFlag } from '../flags/commit-flag.ts'
-import type { Flag } from '../flags/flag.ts'
+import type { FlagGate } from '../flags/flag-writes.ts'
 import type { PlannedFlag } from '../flags/plan-flag.ts'
 import { authorizeCohort, authorizeFlag, authorizeSchedule, type Decision } from './authorize.ts'
 import type { Evidence } from './evidence.ts'
-import type { Permit } from './permit.ts'
-import { openReview } from './requests/open-request.ts'
+import { openRequest, openReview } from './requests/open-request.ts'
 import { commitSchedule, type PlannedSchedule } from './schedules/plan-schedule.ts'
 import type { ScheduledChange } from './schedules/scheduled-change.ts'
 import { readWriteRules, withSaves } from './write-rules.ts'
-
-/** What became of a planned change. Unless it is saved, nothing was written. */
-export type Saved<T> =
-  | { readonly kind: 'saved'; readonly value: T }
-  | Exclude<Decision, { readonly kind: 'allowed' }>
-  /** Plugins have to check it, or people have to be counted, before it can be decided. */
-  | { readonly kind: 'undecided' }
 
 interface GateOptions {
   readonly permit: Permit
@@ -31,7 +27,7 @@ interface GateOptions {
 }
 
 /** The gate of one transaction: authorizes planned changes and commits those that are allowed. */
-export class Gate {
+export class Gate implements FlagGate {
   readonly tx: Stores
   readonly permit: Permit
   readonly now: Instant
@@ -101,6 +97,12 @@ export class Gate {
     const approval =
       permit.kind === 'approved' ? { changeRequest: permit.changeRequest, contentHash: permit.contentHash } : null
     return { kind: 'saved', value: await commitSchedule(this.tx, planned, approval) }
+  }
+
+  /** Opens a change request for what needs approval. */
+  request(project: Project, needed: ApprovalNeeded): Promise<ChangeRequest> {
+    const reason = this.permit.kind === 'direct' ? this.permit.note : undefined
+    return openRequest(this.tx, project, needed, { reason }, this.now)
   }
 
   get #grounds() {

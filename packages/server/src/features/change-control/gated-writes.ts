@@ -1,49 +1,31 @@
+import { refusalOf, type Saved } from '../../domain/approval.ts'
+import type { WriteRequest } from '../../domain/authorization.ts'
+import type { ChangeRequest } from '../../domain/change-request.ts'
+import { namedKeys } from '../../domain/flag.ts'
+import type { Permit } from '../../domain/permit.ts'
+import type { Impact } from '../../domain/policy.ts'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { TransactionHints } from '../../storage/sql-database.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { CommittedCohort, PlannedCohort } from '../cohorts/plan-cohort.ts'
-import { type Flag, namedKeys } from '../flags/flag.ts'
+import type { CohortWrites } from '../cohorts/plan-cohort.ts'
 import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
-import type { PlannedFlag } from '../flags/plan-flag.ts'
-import type { ApprovalNeeded } from './approval-needed.ts'
+import type { FlagWrites } from '../flags/flag-writes.ts'
 import { authorizeFlag } from './authorize.ts'
 import { Evidence } from './evidence.ts'
-import { Gate, type Saved } from './gate.ts'
-import type { Permit } from './permit.ts'
-import type { Impact } from './policies/policy.ts'
-import type { ChangeRequest } from './requests/change-request.ts'
-import { openRequest } from './requests/open-request.ts'
+import { Gate } from './gate.ts'
 import type { PlannedSchedule } from './schedules/plan-schedule.ts'
 import type { ScheduledChange } from './schedules/scheduled-change.ts'
-import { permitOf, type WriteRequest } from './write-request.ts'
+import { permitOf } from './write-request.ts'
 
-/**
- * The way by which requests write flags and cohorts: plan, authorize, commit, in one transaction. When a change needs approval, a change
- * request is opened instead and `approval_required` is raised with it.
- */
-export interface GatedWrites {
-  saveFlag<T>(
-    by: WriteRequest,
-    plan: (tx: Stores) => Promise<PlannedFlag>,
-    respond: (flag: Flag, tx: Stores) => T | Promise<T>,
-  ): Promise<T>
-  saveCohort(by: WriteRequest, plan: (tx: Stores) => Promise<PlannedCohort>): Promise<CommittedCohort>
+/** The way by which requests write flags, cohorts and scheduled changes; see `FlagWrites`. */
+export interface GatedWrites extends FlagWrites, CohortWrites {
   saveSchedule<T>(
     by: WriteRequest,
     plan: (tx: Stores) => Promise<PlannedSchedule>,
     respond: (change: ScheduledChange, tx: Stores) => T | Promise<T>,
   ): Promise<T>
-  /** What saving a flag would do. Plugins are not asked. */
-  previewFlag(
-    by: WriteRequest,
-    plan: (tx: Stores) => Promise<PlannedFlag>,
-  ): Promise<{ readonly planned: PlannedFlag; readonly needsApproval: boolean }>
-  /**
-   * Several objects that refer to each other: the ids of some are needed to plan others, so they are planned while others are saved. All of
-   * it is rolled back, and run again, when evidence is missing; `rollBack` ends it without saving anything.
-   */
   saveMany<T>(
     by: WriteRequest,
     work: (gate: Gate, rollBack: (result: T) => never) => Promise<T>,
@@ -110,7 +92,8 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
       const saved = await save(gate, planned)
       if (saved.kind === 'saved') return { response: await respond(saved.value, tx) }
       if (saved.kind !== 'needs_approval') return { refusal: refusalOf(saved) }
-      return { refusal: await requestInstead(gate, planned.project, saved.needed) }
+      const request = await gate.request(planned.project, saved.needed)
+      return { refusal: approvalRequired(request, saved.needed.gaining) }
     })
     if (outcome.refusal) throw outcome.refusal
     return outcome.response as T
@@ -175,18 +158,6 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
     },
     withEvidence: work => untilDecided(database.transaction, work),
   }
-}
-
-/** Opens a change request, and returns the response to the write. */
-async function requestInstead(gate: Gate, project: Project, needed: ApprovalNeeded): Promise<Problem> {
-  const reason = gate.permit.kind === 'direct' ? gate.permit.note : undefined
-  return approvalRequired(await openRequest(gate.tx, project, needed, { reason }, gate.now), needed.gaining)
-}
-
-/** The response to a write that is not saved and needs no approval either. */
-export function refusalOf(saved: Exclude<Saved<unknown>, { kind: 'saved' | 'needs_approval' }>): Problem {
-  if (saved.kind === 'frozen') return saved.frozen
-  return new Problem('conflict', 'The change request was changed meanwhile. Read it again.')
 }
 
 /** The response to a write that needs approval, with PostHog's fields. */

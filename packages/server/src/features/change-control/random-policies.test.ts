@@ -10,12 +10,12 @@ import {
   type ReleaseCase,
   randomRelease,
 } from '../../../../engine/src/testing/release-cases.ts'
+import { type FlagContent, newFlagContent } from '../../domain/flag.ts'
+import { type ActionKey, matchesPolicy } from '../../domain/policy.ts'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { type FlagContent, newFlagContent } from '../flags/flag.ts'
 import { proposedFlagChange } from './flag-change.ts'
-import { type ActionKey, matchesPolicy } from './policies/policy.ts'
 import { readCondition } from './policies/read-condition.ts'
 
 /** Random flags, changes and policies: whenever more people get a flag than a policy allows, the policy holds. */

@@ -1,12 +1,7 @@
+import type { WriteRequest } from '../../domain/authorization.ts'
+import type { DirectPermit, Emergency, Requester } from '../../domain/permit.ts'
 import { invalid } from '../../problem.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
-import type { DirectPermit, Emergency, Requester } from './permit.ts'
-
-/** As much of an HTTP request as decides about a write. */
-export interface WriteRequest {
-  readonly actor: Actor
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
 
 /** Raises `invalid` for headers that cannot be read. */
 export const permitOf = ({ actor, headers }: WriteRequest): DirectPermit => ({

@@ -1,9 +1,9 @@
+import type { Freeze } from '../../domain/freeze.ts'
+import type { ApprovalPolicy } from '../../domain/policy.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
-import type { Freeze } from './freezes/freeze.ts'
 import { type FlagDependents, readDependents } from './gaining-dependents.ts'
-import type { ApprovalPolicy } from './policies/policy.ts'
 
 /** What holds for all writes in a project: read once when many flags are written. */
 export interface WriteRules {

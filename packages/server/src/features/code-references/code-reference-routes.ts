@@ -4,6 +4,7 @@ import {
   type CodeRepository as RepositoryWire,
   routes,
 } from '@halyard/contract'
+import { storable } from '../../domain/distinct-id.ts'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -11,7 +12,6 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
-import { storable } from '../persons/distinct-id.ts'
 import type { CodeReference, CodeRepository, CodeScan } from './code-reference.ts'
 
 interface Deps {

@@ -1,10 +1,10 @@
 import { checkCohort, usesCohorts } from '@halyard/engine'
+import { type Cohort, type CohortContent, cohortDefinition } from '../../domain/cohort.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { type Cohort, type CohortContent, cohortDefinition } from './cohort.ts'
 
 /** Throws `invalid` for filters that cannot be evaluated, refer to something that does not exist, or are circular. */
 export async function checkCohortContent(

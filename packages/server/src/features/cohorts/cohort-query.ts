@@ -1,6 +1,6 @@
+import type { FlagQuery } from '../../evaluation/scan/scan-request.ts'
 import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
 import type { Stores } from '../../stores.ts'
-import type { FlagQuery } from '../impact/scan/scan-request.ts'
 
 const key = 'in the cohort'
 /** No stored flag has this id. */

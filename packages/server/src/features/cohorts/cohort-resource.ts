@@ -1,8 +1,8 @@
 import type { Cohort as CohortWire, CohortWrite } from '@halyard/contract'
+import type { Cohort, CohortContent, CohortPatch, FreeObject } from '../../domain/cohort.ts'
+import { nameOf, type Person } from '../../domain/person.ts'
 import { invalid } from '../../problem.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import { nameOf, type Person } from '../persons/person.ts'
-import type { Cohort, CohortContent, CohortPatch, FreeObject } from './cohort.ts'
 
 /** Wire ↔ domain, both ways. */
 

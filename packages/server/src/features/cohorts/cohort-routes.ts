@@ -1,4 +1,6 @@
 import { routes } from '@halyard/contract'
+import type { CohortFilter } from '../../domain/cohort.ts'
+import type { Scanner } from '../../evaluation/scan/scanner.ts'
 import { activityBody, neighborLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import type { RouteRequest, ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
@@ -8,20 +10,17 @@ import type { Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
-import type { GatedWrites } from '../change-control/gated-writes.ts'
-import type { Scanner } from '../impact/scan/scanner.ts'
-import type { CohortFilter } from './cohort.ts'
 import { cohortToWire, memberToWire, newContent } from './cohort-resource.ts'
 import { createCohort, queueCount, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './members/list-members.ts'
 import { namedPeople } from './members/members.ts'
-import { getCohort, planCohortRemoval, planCohortUpdate } from './plan-cohort.ts'
+import { type CohortWrites, getCohort, planCohortRemoval, planCohortUpdate } from './plan-cohort.ts'
 import { readCohortWrite, readMembers } from './read-cohort-write.ts'
 
 interface Deps {
   readonly database: Database
-  readonly writes: GatedWrites
+  readonly writes: CohortWrites
   readonly scanner: Scanner
   /** Called when a background job was queued. */
   readonly onCohortWork: () => void

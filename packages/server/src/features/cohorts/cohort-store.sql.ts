@@ -1,6 +1,7 @@
 import type { CohortDefinition } from '@halyard/engine'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Authorization } from '../../domain/authorization.ts'
+import { type Cohort, type CohortFilter, notCalculated } from '../../domain/cohort.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { insertRowsWithIds } from '../../storage/bulk-rows.ts'
@@ -10,7 +11,6 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import { type Cohort, type CohortFilter, notCalculated } from './cohort.ts'
 
 export function sqlCohortStore(db: Kysely<Tables>) {
   const cohorts = () =>

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Authorization } from '../../domain/authorization.ts'
+import { type Author, diffFields, type FieldChange } from '../../domain/activity.ts'
+import type { Authorization, WriteRequest } from '../../domain/authorization.ts'
+import { applyPatch, type Cohort, type CohortPatch, contentOf } from '../../domain/cohort.ts'
 import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
 import type { Instant } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { type Author, diffFields, type FieldChange } from '../activity/activity.ts'
 import { checkCohortContent, isBlank, rejectIfInUse } from './check-cohort.ts'
-import { applyPatch, type Cohort, type CohortPatch, contentOf } from './cohort.ts'
 import { contentToWire } from './cohort-resource.ts'
 import { type CohortChange, queueCount, reread } from './create-cohort.ts'
 import { addMembers, isEmpty, type NamedPeople, noPeople, removeMembers, requireStatic } from './members/members.ts'
@@ -19,6 +19,11 @@ export interface CohortUpdate {
   readonly people: NamedPeople
   /** The version that the client has read; absent means any version. */
   readonly seenVersion?: number | undefined
+}
+
+/** The way by which requests write existing cohorts, as `FlagWrites` for flags. */
+export interface CohortWrites {
+  saveCohort(by: WriteRequest, plan: (tx: Stores) => Promise<PlannedCohort>): Promise<CommittedCohort>
 }
 
 /** A cohort as it would be saved, checked, and the members that it would gain or lose. Planning writes nothing. */

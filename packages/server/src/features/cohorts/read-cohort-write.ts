@@ -1,7 +1,7 @@
 import { type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from '@halyard/contract'
+import type { CohortPatch } from '../../domain/cohort.ts'
 import { isMultipart, readMultipart } from '../../http/routes/multipart.ts'
 import { invalid } from '../../problem.ts'
-import type { CohortPatch } from './cohort.ts'
 import { patchFromWire } from './cohort-resource.ts'
 import { type NamedPeople, namedPeople } from './members/members.ts'
 import { readPeople } from './members/read-csv.ts'

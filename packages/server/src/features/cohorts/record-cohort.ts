@@ -1,8 +1,8 @@
+import { type Author, authorOf, type FieldChange, type NewActivity } from '../../domain/activity.ts'
+import type { Cohort } from '../../domain/cohort.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { type Author, authorOf, type FieldChange, type NewActivity } from '../activity/activity.ts'
-import type { Cohort } from './cohort.ts'
 
 export interface CohortRecord {
   readonly activity: string

@@ -1,9 +1,9 @@
+import type { Flag } from '../../domain/flag.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
-import type { Flag } from '../flags/flag.ts'
+import { createUsageDashboard } from '../flags/create-usage-dashboard.ts'
 import { appendFlagActivity, recordFlag } from '../flags/record-flag.ts'
-import { createUsageDashboard } from './create-usage-dashboard.ts'
 import type { Dashboard } from './dashboard.ts'
 
 /**

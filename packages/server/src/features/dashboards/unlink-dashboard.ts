@@ -1,7 +1,7 @@
+import type { Flag } from '../../domain/flag.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
-import type { Flag } from '../flags/flag.ts'
 import { recordFlag } from '../flags/record-flag.ts'
 
 /** Removes a deleted dashboard from the analytics dashboards of every flag of the project. */

@@ -1,7 +1,7 @@
+import type { IncomingEvent } from '../../domain/event.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { IncomingEvent } from '../events/event.ts'
 import { definitionsPerKindMax, valuesPerProjectMax, valuesPerPropertyMax } from './definition.ts'
 import type { DefinitionStore } from './definition-store.sql.ts'
 import { observeEvents } from './observe-events.ts'

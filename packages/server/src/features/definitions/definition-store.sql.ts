@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import type { Properties } from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { Properties } from '../persons/properties.ts'
 import type { Definition, DefinitionKind, Observed, ObservedValue, PropertyType, StoredValue } from './definition.ts'
 
 const sampledMax = 1000

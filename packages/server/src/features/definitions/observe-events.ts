@@ -1,6 +1,6 @@
+import { storable } from '../../domain/distinct-id.ts'
+import type { IncomingEvent } from '../../domain/event.ts'
 import type { Project } from '../../tenancy.ts'
-import type { IncomingEvent } from '../events/event.ts'
-import { storable } from '../persons/distinct-id.ts'
 import {
   type DefinitionKind,
   isNameable,

@@ -1,4 +1,4 @@
-import type { Properties } from '../persons/properties.ts'
+import type { Properties } from '../../domain/properties.ts'
 import { isNameable, isSuggestible, type PropertyType, typeOf } from './definition.ts'
 
 export interface CountedValue {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../instant.ts'
+import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { SecretBox } from '../plugins/secrets/secret-box.ts'
 import type { Email, EmailContent, NewEmail } from './email.ts'
 
 /** Sealed texts can be opened for this alone. */

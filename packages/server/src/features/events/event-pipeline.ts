@@ -1,7 +1,7 @@
+import type { IncomingEvent } from '../../domain/event.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { IncomingEvent } from './event.ts'
 
 /** Runs a project's plugins on its events, between receiving and recording them. */
 export interface EventPipeline {

@@ -1,9 +1,9 @@
+import { readDistinctId, storable } from '../../domain/distinct-id.ts'
+import { eventNameCharactersMax, type IncomingEvent } from '../../domain/event.ts'
+import type { Properties } from '../../domain/properties.ts'
 import { type Instant, instantOf, parseInstant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import { newUuid } from '../identity/secret.ts'
-import { readDistinctId, storable } from '../persons/distinct-id.ts'
-import type { Properties } from '../persons/properties.ts'
-import { eventNameCharactersMax, type IncomingEvent } from './event.ts'
 
 export const eventsPerRequestMax = 20_000
 

@@ -1,10 +1,10 @@
+import type { IncomingEvent } from '../../domain/event.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { newUuid } from '../identity/secret.ts'
 import { createPersonLedger, type MergeOutcome } from '../persons/person-ledger.ts'
 import { announceProject } from '../projects/create-project.ts'
-import type { IncomingEvent } from './event.ts'
 import { applyToLedger, distinctIdsIn, groupTypesIn, groupUpdateIn } from './update-profiles.ts'
 import type { Tally } from './usage/tally.ts'
 

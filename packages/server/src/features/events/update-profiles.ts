@@ -1,8 +1,8 @@
-import { readDistinctId, storable } from '../persons/distinct-id.ts'
+import { readDistinctId, storable } from '../../domain/distinct-id.ts'
+import type { IncomingEvent } from '../../domain/event.ts'
+import { isEmptyUpdate, type Properties, type PropertyUpdate } from '../../domain/properties.ts'
 import { groupKeyCharactersMax, groupTypeCharactersMax } from '../persons/group.ts'
 import type { MergeOutcome, MergeRule, PersonLedger } from '../persons/person-ledger.ts'
-import { isEmptyUpdate, type Properties, type PropertyUpdate } from '../persons/properties.ts'
-import type { IncomingEvent } from './event.ts'
 
 /** The properties that an event sets on a group. */
 export interface GroupUpdate {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { checkFlag } from '@halyard/engine'
+import { type Flag, type FlagContent, hasPayloads } from '../../domain/flag.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
 import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { type Flag, type FlagContent, hasPayloads } from './flag.ts'
 import { type JsonSchema, payloadMismatch } from './schemas/payload-schema.ts'
 
 export const filtersBytesMax = 4 * 1024 * 1024

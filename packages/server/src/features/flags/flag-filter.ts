@@ -1,5 +1,5 @@
+import { type FlagFilter, flagOrders } from '../../domain/flag.ts'
 import type { Instant } from '../../instant.ts'
-import { type FlagFilter, flagOrders } from './flag.ts'
 import { staleBefore } from './flag-status.ts'
 
 type Query = Partial<

@@ -1,4 +1,4 @@
-import { contentOf, type Flag, type FlagContent } from './flag.ts'
+import { contentOf, type Flag, type FlagContent } from '../../domain/flag.ts'
 
 /** Checks flags before they are saved; plugins implement it with `beforeFlagSave`. */
 export interface FlagGuard {

@@ -1,11 +1,11 @@
-import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
+import type { Flag, FlagFilter } from '../../domain/flag.ts'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import { createProjectCache } from '../../storage/changes/invalidated-cache.ts'
 import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
-import type { Flag, FlagFilter } from './flag.ts'
 
 const pagesBytesMax = 8 * 1024 * 1024
 

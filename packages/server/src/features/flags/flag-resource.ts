@@ -1,9 +1,9 @@
 import type { Flag as FlagWire, FlagWrite } from '@halyard/contract'
+import { type Flag, type FlagContent, type FlagPatch, isSimpleFlag, rolloutPercentage } from '../../domain/flag.ts'
 import { parseInstant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import { type Flag, type FlagContent, type FlagPatch, isSimpleFlag, rolloutPercentage } from './flag.ts'
 
 /** Wire ↔ domain, both ways. */
 

@@ -1,4 +1,5 @@
 import { routes } from '@halyard/contract'
+import type { Flag } from '../../domain/flag.ts'
 import { activityBody, readActivityWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -10,18 +11,17 @@ import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
-import type { GatedWrites } from '../change-control/gated-writes.ts'
-import type { Flag } from './flag.ts'
 import { readFlagFilter } from './flag-filter.ts'
 import { createFlagPages } from './flag-pages.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
 import { flagStatus } from './flag-status.ts'
+import type { FlagWrites } from './flag-writes.ts'
 import { planFlagCreation, planFlagUpdate } from './plan-flag.ts'
 
 interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
   readonly now: () => Instant
 }
 

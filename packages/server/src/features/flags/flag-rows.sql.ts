@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
+import { type Flag, type FlagVersion, isFullyRolledOut, isMultivariant } from '../../domain/flag.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { User } from '../../tenancy.ts'
 import { type EmbeddedUser, type OptionalUser, readOptionalUser, readUser } from '../identity/embedded-user.sql.ts'
-import { type Flag, type FlagVersion, isFullyRolledOut, isMultivariant } from './flag.ts'
 
 /** Flags and their versions as rows, both ways. */
 

@@ -1,5 +1,5 @@
+import { type Flag, isFullyRolledOut } from '../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
-import { type Flag, isFullyRolledOut } from './flag.ts'
 
 export interface FlagStatus {
   readonly status: 'active' | 'inactive' | 'stale' | 'deleted'

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Authorization } from '../../domain/authorization.ts'
+import type { Flag, FlagFacets, FlagFilter, FlagLimits, FlagVersion, FreeObject } from '../../domain/flag.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { invalid } from '../../problem.ts'
 import { insertRows, insertRowsWithIds, updateRows } from '../../storage/bulk-rows.ts'
@@ -11,7 +12,6 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains, containsInOrder } from '../../storage/text-search.ts'
 import type { EditableFlags } from '../access/access.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
-import type { Flag, FlagFacets, FlagFilter, FlagLimits, FlagVersion, FreeObject } from './flag.ts'
 import { flagOf, fromFlag, fromVersion, type NewFlagRow, toFlag, toVersion } from './flag-rows.sql.ts'
 
 /** Filters up to this are bounded by the number of flags; only larger ones are added up. */

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { usesFlags } from '@halyard/engine'
-import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
-import type { Instant } from '../../instant.ts'
-import { invalid, Problem } from '../../problem.ts'
-import type { Stores } from '../../stores.ts'
-import type { Project, User } from '../../tenancy.ts'
-import { type Author, diffFields } from '../activity/activity.ts'
-import { checkFlagContent } from './check-flag.ts'
+import { type Author, diffFields } from '../../domain/activity.ts'
 import {
   applyPatch,
   contentOf,
@@ -16,7 +10,13 @@ import {
   hasPayloads,
   namedKeys,
   newFlagContent,
-} from './flag.ts'
+} from '../../domain/flag.ts'
+import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, Problem } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project, User } from '../../tenancy.ts'
+import { checkFlagContent } from './check-flag.ts'
 import type { FlagSave } from './flag-guard.ts'
 import { contentToWire } from './flag-resource.ts'
 import type { FlagRecord } from './record-flag.ts'

@@ -1,12 +1,11 @@
-import { createProjectCache, InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import { createProjectCache, InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
-import type { Database } from '../../stores.ts'
+import type { Database, Stores } from '../../stores.ts'
 import { type Actor, acceptsToken, levelIn, levelInProject, type Project } from '../../tenancy.ts'
-import type { ProjectStore } from '../projects/project-store.sql.ts'
 import type { ActorCache } from './actor-cache.ts'
 
 const lastUsedResolutionMilliseconds = 60 * 60 * 1000
@@ -89,12 +88,12 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
 }
 
 /** The caller's current project, or the first that the key can see. */
-async function projectOfToken(projects: ProjectStore, token: string): Promise<Project | undefined> {
+async function projectOfToken(projects: Stores['projects'], token: string): Promise<Project | undefined> {
   const project = await projects.findByToken(token)
   return project && acceptsToken(project, token) ? project : undefined
 }
 
-export async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
+export async function currentProject(projects: Stores['projects'], actor: Actor): Promise<Project | undefined> {
   const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
   if (chosen && levelInProject(actor, chosen) !== undefined) return chosen
   const page = await projects.list(visibleProjects(actor), { limit: 1, offset: 0 })

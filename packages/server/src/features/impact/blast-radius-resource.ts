@@ -1,7 +1,4 @@
 import type { BlastRadius as BlastRadiusWire, BodyOf, Flag as FlagWire, routes } from '@halyard/contract'
-import type { Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
-import type { Actor, Project } from '../../tenancy.ts'
 import {
   applyPatch,
   contentOf,
@@ -10,10 +7,13 @@ import {
   isSimpleFlag,
   newFlagContent,
   rolloutPercentage,
-} from '../flags/flag.ts'
+} from '../../domain/flag.ts'
+import type { Sampled } from '../../evaluation/scan/scan-request.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid } from '../../problem.ts'
+import type { Actor, Project } from '../../tenancy.ts'
 import { blankFlag, contentToWire, patchFromWire } from '../flags/flag-resource.ts'
 import type { BlastRadius, Candidate } from './blast-radius.ts'
-import type { Sampled } from './scan/scan-request.ts'
 
 type Body = BodyOf<typeof routes.flagReach.userBlastRadius>
 

@@ -1,13 +1,13 @@
 import type { Definitions, Outcome } from '@halyard/engine'
+import type { Flag, FlagContent, FreeObject } from '../../domain/flag.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
+import { needsIdentity } from '../../evaluation/scan/needs-identity.ts'
+import type { FlagQuery, Sampled, Tally, TallyRequest, Target } from '../../evaluation/scan/scan-request.ts'
 import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { checkFlagContent } from '../flags/check-flag.ts'
-import type { Flag, FlagContent, FreeObject } from '../flags/flag.ts'
-import { needsIdentity } from './needs-identity.ts'
-import type { FlagQuery, Sampled, Tally, TallyRequest, Target } from './scan/scan-request.ts'
 
 /** A proposed version of a flag. */
 export interface Candidate {

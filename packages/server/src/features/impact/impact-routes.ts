@@ -1,4 +1,8 @@
 import { cohortNameCharactersMax, routes } from '@halyard/contract'
+import type { Flag } from '../../domain/flag.ts'
+import { nameOf } from '../../domain/person.ts'
+import type { Sampled } from '../../evaluation/scan/scan-request.ts'
+import type { Scanner } from '../../evaluation/scan/scanner.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
@@ -8,14 +12,10 @@ import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import { cohortToWire } from '../cohorts/cohort-resource.ts'
 import { createFilledCohort } from '../cohorts/create-cohort.ts'
-import type { Flag } from '../flags/flag.ts'
 import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
-import { nameOf } from '../persons/person.ts'
 import { definitionsFor, emptyTally, planBlastRadius, readTally } from './blast-radius.ts'
 import { blastRadiusToWire, candidateFromWire, candidateToWire, type NamedSample } from './blast-radius-resource.ts'
-import type { Sampled } from './scan/scan-request.ts'
-import type { Scanner } from './scan/scanner.ts'
 
 interface Deps {
   readonly database: Database

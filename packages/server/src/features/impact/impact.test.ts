@@ -9,13 +9,13 @@ import {
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
+import { openSourceOf } from '../../evaluation/scan/open-source.sql.ts'
+import { tally } from '../../evaluation/scan/scan.ts'
+import { createScanner } from '../../evaluation/scan/scanner.ts'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createPersons } from '../../testing/persons.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { openSourceOf } from './scan/open-source.sql.ts'
-import { tally } from './scan/scan.ts'
-import { createScanner } from './scan/scanner.ts'
 
 const is = (key: string, value: unknown, operator = 'exact', more = {}) => ({
   key,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { batchBytesMax } from '../../evaluation/scan/batch.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createPersons } from '../../testing/persons.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { batchBytesMax } from './scan/batch.ts'
 
 /** The maximum size of a person's properties. */
 const characters = 500_000

@@ -1,10 +1,10 @@
+import { contentOf, type Flag, type FlagContent } from '../../domain/flag.ts'
+import type { Impact } from '../../domain/policy.ts'
+import type { Scanner } from '../../evaluation/scan/scanner.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
-import type { Impact } from '../change-control/policies/policy.ts'
-import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import { emptyTally, planBlastRadius, readTally } from './blast-radius.ts'
-import type { Scanner } from './scan/scanner.ts'
 
 /** A count that takes longer counts as not made. */
 const scanMillisecondsMax = 30_000

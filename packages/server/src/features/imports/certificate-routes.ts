@@ -11,7 +11,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
-import type { StoredCertificate } from './certificate-store.sql.ts'
+import type { StoredCertificate } from './certificate-store.ts'
 import type { PlannedItem } from './import-plan.ts'
 
 /** Serves the certificates of imports: what comparing with the service's own SDK has shown. */

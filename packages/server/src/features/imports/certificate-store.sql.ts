@@ -1,14 +1,12 @@
-import type { CertificateSummary, ImportCertificate } from '@halyard/contract'
 import type { Kysely } from 'kysely'
-import type { Instant } from '../../instant.ts'
-import type { PageOf, Window } from '../../pagination.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
+import type { CertificateStore } from './certificate-store.ts'
 
-export function sqlCertificateStore(db: Kysely<Tables>) {
+export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
   const ofProject = (projectId: number) => db.selectFrom('import_certificates').where('project_id', '=', projectId)
   return {
-    async create(projectId: number, { importId, certificate, createdAt }: NewCertificate): Promise<StoredCertificate> {
+    async create(projectId, { importId, certificate, createdAt }) {
       const { flags: _, differences: __, ...summary } = certificate
       const { id } = await db
         .insertInto('import_certificates')
@@ -23,8 +21,7 @@ export function sqlCertificateStore(db: Kysely<Tables>) {
         .executeTakeFirstOrThrow()
       return { id, importId, certificate, createdAt }
     },
-    /** Newest first, without flags and differences. */
-    list(projectId: number, window: Window): Promise<PageOf<CertificateSummary>> {
+    list(projectId, window) {
       const query = ofProject(projectId).select(['id', 'import_id', 'summary', 'created_at']).orderBy('id', 'desc')
       return readPage(query, window, row => ({
         id: row.id,
@@ -33,7 +30,7 @@ export function sqlCertificateStore(db: Kysely<Tables>) {
         ...JSON.parse(row.summary),
       }))
     },
-    async find(projectId: number, certificateId: number): Promise<StoredCertificate | undefined> {
+    async find(projectId, certificateId) {
       const row = await ofProject(projectId).selectAll().where('id', '=', certificateId).executeTakeFirst()
       return (
         row && {
@@ -44,15 +41,14 @@ export function sqlCertificateStore(db: Kysely<Tables>) {
         }
       )
     },
-    async remove(projectId: number, certificateId: number): Promise<void> {
+    async remove(projectId, certificateId) {
       await db
         .deleteFrom('import_certificates')
         .where('project_id', '=', projectId)
         .where('id', '=', certificateId)
         .execute()
     },
-    /** Deletes all but the newest. */
-    async keepNewest(projectId: number, count: number): Promise<void> {
+    async keepNewest(projectId, count) {
       const oldest = await ofProject(projectId)
         .select('id')
         .orderBy('id', 'desc')
@@ -67,14 +63,4 @@ export function sqlCertificateStore(db: Kysely<Tables>) {
         .execute()
     },
   }
-}
-
-export interface NewCertificate {
-  readonly importId: number | null
-  readonly certificate: ImportCertificate
-  readonly createdAt: Instant
-}
-
-export interface StoredCertificate extends NewCertificate {
-  readonly id: number
 }

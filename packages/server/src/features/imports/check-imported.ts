@@ -18,10 +18,10 @@ import {
 } from '@halyard/importers/model'
 import { refuseDependents } from '@halyard/importers/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
+import type { FreeObject } from '../../domain/flag.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import type { Project } from '../../tenancy.ts'
 import { filtersBytesMax } from '../flags/check-flag.ts'
-import type { FreeObject } from '../flags/flag.ts'
 import { schemaIssue } from '../flags/schemas/payload-schema.ts'
 
 const options = { regex: linearRegex }

@@ -1,7 +1,7 @@
 import type { CohortDefinition } from '@halyard/engine'
 import type { ImportSource } from '@halyard/importers/model'
+import type { Flag } from '../../domain/flag.ts'
 import type { Stores } from '../../stores.ts'
-import type { Flag } from '../flags/flag.ts'
 import type { JsonSchema } from '../flags/schemas/payload-schema.ts'
 import {
   cohortHash,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/importers/model'
+import type { Cohort } from '../../domain/cohort.ts'
+import type { Flag } from '../../domain/flag.ts'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
-import type { Cohort } from '../cohorts/cohort.ts'
-import type { Flag } from '../flags/flag.ts'
 
 /** A file of another service as it would be imported. */
 export interface ImportPlan {
@@ -93,25 +93,4 @@ export function driftOf(
   const isChangedHere = !currentHashes.includes(link.targetHash)
   if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
   return isChangedHere ? 'changed_both' : 'changed_at_source'
-}
-
-export interface ItemFilter {
-  readonly status?: Status
-  readonly projectId?: number
-  readonly target?: number
-  /** Part of the key in the file. */
-  readonly search?: string
-}
-
-/** An item with what it became. */
-export interface ListedItem extends Omit<PlannedItem, 'definition'> {
-  readonly flagId: number | null
-  readonly cohortId: number | null
-}
-
-export interface ItemCount {
-  readonly target: number
-  readonly status: Status
-  readonly outcome: Outcome | null
-  readonly count: number
 }

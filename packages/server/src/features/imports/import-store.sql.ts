@@ -1,24 +1,13 @@
 import type { ImportSource } from '@halyard/importers/model'
 import type { Kysely, Selectable } from 'kysely'
-import type { Instant } from '../../instant.ts'
-import type { PageOf, Window } from '../../pagination.ts'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type {
-  Drift,
-  ImportLink,
-  ImportPlan,
-  ItemCount,
-  ItemFilter,
-  ListedItem,
-  Outcome,
-  PlannedItem,
-  Status,
-} from './import-plan.ts'
+import type { Drift, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
+import type { ImportStore } from './import-store.ts'
 
 /** A node of an older version, which runs until an upgrade is complete, writes targets without names. */
 const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
@@ -27,7 +16,7 @@ const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 500
 
-export function sqlImportStore(db: Kysely<Tables>) {
+export function sqlImportStore(db: Kysely<Tables>): ImportStore {
   async function readPlans(organizationId: string, now: string, planId?: number): Promise<readonly ImportPlan[]> {
     let query = db
       .selectFrom('import_plans')
@@ -53,7 +42,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
   }
 
   return {
-    async createPlan(plan: Omit<ImportPlan, 'id'>, items: readonly PlannedItem[]): Promise<ImportPlan> {
+    async createPlan(plan, items) {
       const { id } = await db
         .insertInto('import_plans')
         .values({
@@ -74,23 +63,19 @@ export function sqlImportStore(db: Kysely<Tables>) {
       }
       return { ...plan, id }
     },
-    findPlan: async (organizationId: string, planId: number, now: Instant): Promise<ImportPlan | undefined> =>
-      (await readPlans(organizationId, now, planId))[0],
-    /** Plans that have not expired, newest first. */
-    listPlans: (organizationId: string, now: Instant): Promise<readonly ImportPlan[]> => readPlans(organizationId, now),
-    async removePlan(planId: number): Promise<void> {
+    findPlan: async (organizationId, planId, now) => (await readPlans(organizationId, now, planId))[0],
+    listPlans: readPlans,
+    async removePlan(planId) {
       await db.deleteFrom('import_plans').where('id', '=', planId).execute()
     },
-    /** In all organizations. */
-    async removeExpired(now: Instant): Promise<void> {
+    async removeExpired(now) {
       await db.deleteFrom('import_plans').where('expires_at', '<=', now).execute()
     },
-    async setApplied(planId: number, now: Instant): Promise<void> {
+    async setApplied(planId, now) {
       await db.updateTable('import_plans').set({ applied_at: now }).where('id', '=', planId).execute()
     },
 
-    /** Once projects were created. False when another request has created them meanwhile. */
-    async setTargets({ id, targets: stored }: ImportPlan, targets: ImportPlan['targets']): Promise<boolean> {
+    async setTargets({ id, targets: stored }, targets) {
       const { numUpdatedRows } = await db
         .updateTable('import_plans')
         .set({ targets: JSON.stringify(targets) })
@@ -109,11 +94,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
       return true
     },
 
-    listItems(
-      plan: ImportPlan,
-      { status, projectId, target, search }: ItemFilter,
-      window: Window,
-    ): Promise<PageOf<ListedItem>> {
+    listItems(plan, { status, projectId, target, search }, window) {
       let query = db
         .selectFrom('import_plan_items as item')
         .leftJoin('import_links as link', join =>
@@ -149,7 +130,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
         cohortId: row.cohort_id,
       }))
     },
-    async countItems(planId: number): Promise<readonly ItemCount[]> {
+    async countItems(planId) {
       const rows = await db
         .selectFrom('import_plan_items')
         .select(['target', 'status', 'outcome', ({ fn }) => fn.countAll().as('count')])
@@ -163,8 +144,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
         count: Number(row.count),
       }))
     },
-    /** All items of a target with their definitions, in their order. */
-    async readItems(planId: number, target: number): Promise<readonly PlannedItem[]> {
+    async readItems(planId, target) {
       const rows = await db
         .selectFrom('import_plan_items')
         .selectAll()
@@ -174,7 +154,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ ...toItem(row), definition: row.definition && JSON.parse(row.definition) }))
     },
-    async saveOutcomes(planId: number, outcomes: ReadonlyMap<number, Outcome>): Promise<void> {
+    async saveOutcomes(planId, outcomes) {
       const byOutcome = new Map<Outcome, number[]>()
       for (const [position, outcome] of outcomes) {
         const positions = byOutcome.get(outcome)
@@ -193,7 +173,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
       }
     },
 
-    async listLinks(projectId: number, source: ImportSource): Promise<readonly ImportLink[]> {
+    async listLinks(projectId, source) {
       const rows = await db
         .selectFrom('import_links')
         .selectAll()
@@ -209,13 +189,7 @@ export function sqlImportStore(db: Kysely<Tables>) {
         targetHash: row.target_hash,
       }))
     },
-    /** Replaces those of the same items. */
-    async saveLinks(
-      projectId: number,
-      source: ImportSource,
-      links: readonly ImportLink[],
-      now: Instant,
-    ): Promise<void> {
+    async saveLinks(projectId, source, links, now) {
       for (const kind of ['flag', 'segment'] as const) {
         const ids = links.filter(link => link.kind === kind).map(link => link.sourceId)
         for (const part of inParts(ids, rowsAtOnceMax)) {

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { type PropertyUpdate, propertiesCharactersMax, updateProperties } from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
@@ -6,7 +7,6 @@ import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { type Group, type GroupRef, groupTypesPerProjectMax } from './group.ts'
-import { type PropertyUpdate, propertiesCharactersMax, updateProperties } from './properties.ts'
 
 /** `onChanged` is called with a stored group that a write changes. */
 export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number, ref: GroupRef) => void = () => {}) {

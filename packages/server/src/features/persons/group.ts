@@ -1,5 +1,5 @@
+import type { Properties } from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
-import type { Properties } from './properties.ts'
 
 /** An entity that persons belong to, such as a company or a team. */
 export interface Group {

@@ -1,6 +1,6 @@
+import type { Person, PersonFilter } from '../../domain/person.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { Database } from '../../stores.ts'
-import type { Person, PersonFilter } from './person.ts'
 
 export interface PersonQuery extends PersonFilter {
   readonly search?: string

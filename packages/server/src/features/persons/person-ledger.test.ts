@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { distinctIdsPerPersonMax, type Person } from './person.ts'
+import { distinctIdsPerPersonMax, type Person } from '../../domain/person.ts'
+import { propertiesCharactersMax } from '../../domain/properties.ts'
 import { createPersonLedger, type PersonDraft, type PersonLedger } from './person-ledger.ts'
-import { propertiesCharactersMax } from './properties.ts'
 
 const at = '2026-01-01T00:00:00.000000Z'
 const later = '2026-01-02T00:00:00.000000Z'

@@ -1,7 +1,12 @@
+import { isMeaningless } from '../../domain/distinct-id.ts'
+import { distinctIdsPerPersonMax, type Person } from '../../domain/person.ts'
+import {
+  type Properties,
+  type PropertyUpdate,
+  propertiesCharactersMax,
+  updateProperties,
+} from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
-import { isMeaningless } from './distinct-id.ts'
-import { distinctIdsPerPersonMax, type Person } from './person.ts'
-import { type Properties, type PropertyUpdate, propertiesCharactersMax, updateProperties } from './properties.ts'
 
 /** A person to write: a new one, or a change to a stored one (`stored`). */
 export interface PersonDraft {

@@ -1,6 +1,6 @@
 import type { Group as GroupWire, ListedPerson, Person as PersonWire } from '@halyard/contract'
+import { nameOf, type Person } from '../../domain/person.ts'
 import type { Group } from './group.ts'
-import { nameOf, type Person } from './person.ts'
 
 export const distinctIdsShownMax = 100
 

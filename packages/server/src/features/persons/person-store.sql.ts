@@ -1,11 +1,11 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { HashKey, Person, PersonFilter, PersonMerge } from '../../domain/person.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
-import type { HashKey, Person, PersonFilter, PersonMerge } from './person.ts'
 import type { PersonDraft } from './person-ledger.ts'
 import { writePersons } from './write-persons.sql.ts'
 

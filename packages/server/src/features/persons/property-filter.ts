@@ -1,9 +1,9 @@
 import { checkFlag, compile, type Definitions } from '@halyard/engine'
+import { evaluatedPropertiesOf, type Person } from '../../domain/person.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Project } from '../../tenancy.ts'
-import { evaluatedPropertiesOf, type Person } from './person.ts'
 
 const key = 'filter'
 const personTypes: ReadonlySet<unknown> = new Set(['person', 'person_metadata'])

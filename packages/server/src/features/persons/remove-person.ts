@@ -1,9 +1,9 @@
+import type { Author } from '../../domain/activity.ts'
+import type { Person } from '../../domain/person.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { Author } from '../activity/activity.ts'
 import { recordCohorts } from '../cohorts/record-cohort.ts'
-import type { Person } from './person.ts'
 
 /**
  * Removes a person with their memberships in static cohorts. That needs no approval: people can demand to be deleted. Each cohort records

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { Person, PersonMerge } from '../../domain/person.ts'
+import type { Properties } from '../../domain/properties.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
-import type { Person, PersonMerge } from './person.ts'
 import type { PersonDraft } from './person-ledger.ts'
-import type { Properties } from './properties.ts'
 
 const rowsPerInsertMax = 500
 const emailCharactersMax = 320

@@ -6,6 +6,7 @@ import { createGuardedClient } from '../../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
+import { createSecretBox, type SecretBox } from '../../storage/secret-box.ts'
 import type { Database } from '../../stores.ts'
 import type { FlagGuard } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
@@ -22,7 +23,6 @@ import { createRealmPool, poolRealms, realmPoolLimits } from './runtime/realm-po
 import type { CallApi, CaptureEvent } from './runtime/services/create-services.ts'
 import type { Locate } from './runtime/services/geoip.ts'
 import { createPluginLogWriter } from './runtime/services/plugin-log.ts'
-import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
 
 /** Composes the parts of plugins that live as long as the process. */
 export interface PluginSystem {

@@ -1,6 +1,6 @@
+import { type Author, authorOf, type FieldChange } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import { type Author, authorOf, type FieldChange } from '../activity/activity.ts'
 import type { Plugin } from './plugin.ts'
 
 export interface PluginRecord {

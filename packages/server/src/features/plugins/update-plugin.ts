@@ -1,7 +1,7 @@
+import { diffFields } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Organization } from '../../tenancy.ts'
-import { diffFields } from '../activity/activity.ts'
 import { addressFor } from './create-plugin.ts'
 import { applyPatch, contentOf, type Plugin, type PluginPatch } from './plugin.ts'
 import { getOwn, requireCanShare, requireCanWrite } from './plugin-access.ts'

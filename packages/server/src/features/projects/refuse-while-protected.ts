@@ -1,8 +1,8 @@
+import { freezeInForce, isOver } from '../../domain/freeze.ts'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import { freezeInForce, isOver } from '../change-control/freezes/freeze.ts'
 
 /**
  * Raises `conflict` for a project whose flags need approval or are frozen: deleting it would change them all. An admin has to remove the

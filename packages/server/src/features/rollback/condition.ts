@@ -1,6 +1,6 @@
 import { checkFlag } from '@halyard/engine'
+import type { FreeObject } from '../../domain/flag.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
-import type { FreeObject } from '../flags/flag.ts'
 
 /** When a flag is rolled back automatically: a metric over a time window, compared with a threshold. */
 export interface RollbackCondition {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { compile, type Snapshot } from '@halyard/engine'
+import type { IncomingEvent } from '../../domain/event.ts'
+import type { Flag } from '../../domain/flag.ts'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { dateOf } from '../../instant.ts'
-import type { IncomingEvent } from '../events/event.ts'
-import type { Flag } from '../flags/flag.ts'
 import { type EventMetric, readConditions } from './condition.ts'
 
 /** The name under which events are counted for a metric: the event name, or a hash of the metric if it filters by properties. */

@@ -1,6 +1,6 @@
+import type { Flag } from '../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import type { Flag } from '../flags/flag.ts'
 import { type EventMetric, holds, type RollbackCondition, type SampleMetric } from './condition.ts'
 import { labelOf } from './event-labels.ts'
 import { minuteTextOf, type SampleSum } from './samples.ts'

@@ -1,8 +1,8 @@
 import type { MetricSample } from '@halyard/contract'
+import type { Flag } from '../../domain/flag.ts'
 import { type Instant, parseInstant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import type { Flag } from '../flags/flag.ts'
 import { windowMinutesMax } from './condition.ts'
 import { minuteTextOf, type Samples } from './samples.ts'
 

@@ -1,4 +1,5 @@
 import { routes, type SavedView as SavedViewWire } from '@halyard/contract'
+import { storable } from '../../domain/distinct-id.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
@@ -6,7 +7,6 @@ import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
-import { storable } from '../persons/distinct-id.ts'
 import type { SavedView } from './saved-view.ts'
 
 interface Deps {

@@ -1,6 +1,6 @@
-import type { SdkCall } from '../../api/sdk/sdk-calls.ts'
 import type { Instant } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
+import type { SdkCall } from './sdk-calls.ts'
 
 export const sdksPerProjectMax = 100
 export const sdkUsageDaysMax = 90

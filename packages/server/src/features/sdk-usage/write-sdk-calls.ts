@@ -1,7 +1,7 @@
-import type { SdkCalls } from '../../api/sdk/sdk-calls.ts'
 import type { Instant } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
 import { recordSdkUsage } from './record-sdk-usage.ts'
+import type { SdkCalls } from './sdk-calls.ts'
 
 interface Options {
   readonly calls: SdkCalls

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import type { NewActivity } from '../../domain/activity.ts'
 import { isSqlite, pipelinedWrite } from '../../storage/prepared-query.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { NewActivity } from '../activity/activity.ts'
 import { eventOf, kindOf } from './webhook.ts'
 
 interface Enqueued {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { type Author, authorOf, diffFields, type FieldChange } from '../../domain/activity.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
+import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
-import { type Author, authorOf, diffFields, type FieldChange } from '../activity/activity.ts'
 import { newSecret } from '../identity/secret.ts'
-import type { SecretBox } from '../plugins/secrets/secret-box.ts'
 import type { Delivery, Webhook } from './webhook.ts'
 
 const webhooksPerProjectMax = 20

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { NewActivity } from '../activity/activity.ts'
+import type { NewActivity } from '../../domain/activity.ts'
 import { afterAttempt, attemptsMax, type Delivery, kindOf, type Webhook } from './webhook.ts'
 import { messageOf } from './webhook-message.ts'
 

@@ -1,7 +1,7 @@
 import type { WebhookEvent as NotifiedEvent } from '@halyard/contract'
+import type { NewActivity } from '../../domain/activity.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
-import type { NewActivity } from '../activity/activity.ts'
 
 /** What a webhook can be notified of; `test` is sent on request. */
 export type EventKind = NotifiedEvent | 'test'

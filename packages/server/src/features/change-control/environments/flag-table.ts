@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FlagAcrossEnvironments } from '@halyard/contract'
 import { remapFilters } from '@halyard/engine'
+import { type Flag, rolloutPercentage } from '../../../domain/flag.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { canEditFlag, type FlagGrants } from '../../access/access.ts'
-import { type Flag, rolloutPercentage } from '../../flags/flag.ts'
 
 /** One row per key, one column per project. Bounded by the flags that projects may have. */
 export async function flagTable(

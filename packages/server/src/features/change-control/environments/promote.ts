@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { usesFlags } from '@halyard/engine'
+import type { ApprovalNeeded } from '../../../domain/approval.ts'
+import type { Flag, FlagPatch, FreeObject } from '../../../domain/flag.ts'
 import type { Actor, Organization } from '../../../tenancy.ts'
 import { copyInto, findProject, findSource, type Source } from '../../flags/copies/copy-flag.ts'
-import type { Flag, FlagPatch, FreeObject } from '../../flags/flag.ts'
-import type { ApprovalNeeded } from '../approval-needed.ts'
 import type { Gate } from '../gate.ts'
 import type { Environment } from './environment.ts'
 

@@ -1,11 +1,11 @@
 import { environmentsMax } from '@halyard/contract'
+import { authorOf } from '../../../domain/activity.ts'
+import { isOver } from '../../../domain/freeze.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Organization } from '../../../tenancy.ts'
-import { authorOf } from '../../activity/activity.ts'
 import { createProject } from '../../projects/create-project.ts'
-import { isOver } from '../freezes/freeze.ts'
 import type { Environment, EnvironmentSet } from './environment.ts'
 
 const setsPerOrganizationMax = 100

@@ -1,9 +1,9 @@
+import { authorOf } from '../../../domain/activity.ts'
+import type { Freeze } from '../../../domain/freeze.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Actor, Organization } from '../../../tenancy.ts'
-import { authorOf } from '../../activity/activity.ts'
-import type { Freeze } from './freeze.ts'
 
 const freezesPerOrganizationMax = 100
 

@@ -1,4 +1,6 @@
 import { type Freeze as FreezeWire, routes } from '@halyard/contract'
+import { type Freeze, timesOf } from '../../../domain/freeze.ts'
+import { checkRule, isTimeZone } from '../../../domain/freeze-recurrence.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
@@ -8,8 +10,6 @@ import { adminLevel, levelInProject, requireLevel } from '../../../tenancy.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { requireRoles } from '../policies/require-roles.ts'
 import { createFreeze, removeFreeze } from './create-freeze.ts'
-import { type Freeze, timesOf } from './freeze.ts'
-import { checkRule, isTimeZone } from './recurrence.ts'
 
 interface Deps {
   readonly database: Database

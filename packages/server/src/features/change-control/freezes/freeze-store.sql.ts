@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { Freeze } from '../../../domain/freeze.ts'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
-import type { Freeze } from './freeze.ts'
 
 /** Every write of a flag or cohort reads this. */
 const findFreezes = preparedQuery((db, { organizationId }: { organizationId: string }) =>

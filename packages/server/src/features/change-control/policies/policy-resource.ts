@@ -1,6 +1,6 @@
 import type { ApprovalPolicy as PolicyWire } from '@halyard/contract'
+import type { ApprovalPolicy } from '../../../domain/policy.ts'
 import { userToWire } from '../../identity/user-resource.ts'
-import type { ApprovalPolicy } from './policy.ts'
 
 export const policyToWire = (policy: ApprovalPolicy): PolicyWire => ({
   id: policy.id,

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { ActionKey, ApprovalPolicy, Approvers, NamingPolicy, PolicyFilter } from '../../../domain/policy.ts'
 import type { PageOf, Window } from '../../../pagination.ts'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
@@ -6,7 +7,6 @@ import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { adminLevel } from '../../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
-import type { ActionKey, ApprovalPolicy, Approvers, NamingPolicy, PolicyFilter } from './policy.ts'
 
 const policiesIn = (db: Kysely<Tables>) =>
   db

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ActionKey } from './policy.ts'
+import type { ActionKey } from '../../../domain/policy.ts'
 import { readCondition } from './read-condition.ts'
 
 const rollout = (operator: string, value: unknown, type = 'before_after') => ({

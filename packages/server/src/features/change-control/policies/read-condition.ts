@@ -5,9 +5,9 @@ import {
   policyComparisonsOf,
   policyFieldTypes,
 } from '@halyard/contract'
+import type { ActionKey, PolicyCondition } from '../../../domain/policy.ts'
+import { rolloutField } from '../../../domain/policy.ts'
 import { invalid, type Problem } from '../../../problem.ts'
-import type { ActionKey, PolicyCondition } from './policy.ts'
-import { rolloutField } from './policy.ts'
 
 const conditionsMax = 10
 

@@ -1,7 +1,7 @@
 import type { ChangeRequest as RequestWire } from '@halyard/contract'
+import type { ChangeRequest, Decision, FreeObject } from '../../../domain/change-request.ts'
 import type { User } from '../../../tenancy.ts'
 import { userToWire } from '../../identity/user-resource.ts'
-import type { ChangeRequest, Decision, FreeObject } from './change-request.ts'
 
 const resourceTypes = { flag: 'feature_flag', cohort: 'cohort', schedule: 'scheduled_change' } as const
 

@@ -1,5 +1,15 @@
 import { type ChangeRequestDetail, FlagWrite, routes } from '@halyard/contract'
 import { usesFlags } from '@halyard/engine'
+import { diffFields } from '../../../domain/activity.ts'
+import {
+  type ChangeRequest,
+  canDecide,
+  isOpen,
+  type RequestFilter,
+  requestStates,
+} from '../../../domain/change-request.ts'
+import { contentOf, type FlagContent } from '../../../domain/flag.ts'
+import type { Impact } from '../../../domain/policy.ts'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
@@ -8,18 +18,14 @@ import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
-import { diffFields } from '../../activity/activity.ts'
 import { contentToWire as cohortToWire } from '../../cohorts/cohort-resource.ts'
-import { contentOf, type FlagContent } from '../../flags/flag.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { contentToWire } from '../../flags/flag-resource.ts'
 import { frozenBy, frozenFlag } from '../frozen-by.ts'
 import { gainingDependents } from '../gaining-dependents.ts'
 import type { GatedWrites } from '../gated-writes.ts'
-import type { Impact } from '../policies/policy.ts'
 import { readWriteRules } from '../write-rules.ts'
 import { applyRequest } from './apply-request.ts'
-import { type ChangeRequest, canDecide, isOpen, type RequestFilter, requestStates } from './change-request.ts'
 import { fieldsToWire, requestToWire } from './change-request-resource.ts'
 import {
   canCancel,

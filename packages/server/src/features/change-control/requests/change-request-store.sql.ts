@@ -1,4 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import type { ChangeRequest, Decision, RequestFilter, RequestState } from '../../../domain/change-request.ts'
+import type { Action } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
 import type { PageOf, Window } from '../../../pagination.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
@@ -11,8 +13,6 @@ import {
   readOptionalUser,
   readUser,
 } from '../../identity/embedded-user.sql.ts'
-import type { Action } from '../policies/policy.ts'
-import type { ChangeRequest, Decision, RequestFilter, RequestState } from './change-request.ts'
 
 const openStates = ['pending', 'approved', 'conflicted']
 

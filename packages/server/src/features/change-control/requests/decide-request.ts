@@ -1,9 +1,9 @@
+import { type ChangeRequest, canDecide, isOpen, moved, type PolicyStatus } from '../../../domain/change-request.ts'
+import type { Impact } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
 import { forbidden, invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../../tenancy.ts'
-import type { Impact } from '../policies/policy.ts'
-import { type ChangeRequest, canDecide, isOpen, moved, type PolicyStatus } from './change-request.ts'
 import { requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 

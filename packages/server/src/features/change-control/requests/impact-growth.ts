@@ -1,7 +1,7 @@
+import type { ChangeRequest, PolicyStatus } from '../../../domain/change-request.ts'
+import type { ApprovalPolicy, Impact } from '../../../domain/policy.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
-import type { ApprovalPolicy, Impact } from '../policies/policy.ts'
-import type { ChangeRequest, PolicyStatus } from './change-request.ts'
 
 /** What was approved just now was measured just now. */
 const freshMilliseconds = 60_000

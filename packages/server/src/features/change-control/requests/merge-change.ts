@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FreeObject } from './change-request.ts'
+import type { FreeObject } from '../../../domain/change-request.ts'
 
 /** The outcome of a three-way merge: the fields to write, and the paths that both sides changed differently. */
 export interface Merge {

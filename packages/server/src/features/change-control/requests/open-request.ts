@@ -1,10 +1,10 @@
+import type { ApprovalNeeded } from '../../../domain/approval.ts'
+import { type ChangeRequest, contentHashOf, dueAtOf, expiryOf } from '../../../domain/change-request.ts'
+import type { Action } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project, User } from '../../../tenancy.ts'
-import type { ApprovalNeeded } from '../approval-needed.ts'
-import type { Action } from '../policies/policy.ts'
-import { type ChangeRequest, contentHashOf, dueAtOf, expiryOf } from './change-request.ts'
 import { recordRequest } from './record-request.ts'
 
 const openPerProjectMax = 1000

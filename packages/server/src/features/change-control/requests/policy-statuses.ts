@@ -1,7 +1,7 @@
+import { type ChangeRequest, type Decision, type PolicyStatus, policyStatus } from '../../../domain/change-request.ts'
+import type { ApprovalPolicy } from '../../../domain/policy.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import type { ApprovalPolicy } from '../policies/policy.ts'
-import { type ChangeRequest, type Decision, type PolicyStatus, policyStatus } from './change-request.ts'
 
 /** A request, and the policies that it meets. */
 export interface MatchedRequest {

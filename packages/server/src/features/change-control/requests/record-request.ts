@@ -1,9 +1,9 @@
+import { type Author, authorOf } from '../../../domain/activity.ts'
+import type { ChangeRequest, FreeObject } from '../../../domain/change-request.ts'
 import type { Instant } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { type Author, authorOf } from '../../activity/activity.ts'
-import { emailRequestStep } from '../../emails/email-request-step.ts'
-import type { ChangeRequest, FreeObject } from './change-request.ts'
+import { emailRequestStep } from './email-request-step.ts'
 
 /** Each step of a change request is an activity entry of its flag or cohort, is published to the dashboard and emailed. */
 export async function recordRequest(

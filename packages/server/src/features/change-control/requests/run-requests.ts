@@ -1,8 +1,8 @@
+import { type ChangeRequest, contentHashOf, moved } from '../../../domain/change-request.ts'
 import { type Job, type JobContext, LeaseLost } from '../../../jobs/job-runner.ts'
 import { Problem } from '../../../problem.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import { applyRequest } from './apply-request.ts'
-import { type ChangeRequest, contentHashOf, moved } from './change-request.ts'
 import { recordRequest } from './record-request.ts'
 
 const batchMax = 100

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FreeObject } from '../../flags/flag.ts'
+import type { FreeObject } from '../../../domain/flag.ts'
 import { isObject } from './ramp-condition.ts'
 
 /** Whether a change request for a schedule contains this payload, or its reversal when it is a pair. */

@@ -1,4 +1,4 @@
-import { fromLocalTime, localTime } from '../freezes/recurrence.ts'
+import { fromLocalTime, localTime } from '../../../domain/freeze-recurrence.ts'
 
 /** The five fields of a cron expression, as the values that each admits. */
 export interface Cron {

@@ -1,7 +1,7 @@
 import type { FlagWrite } from '@halyard/contract'
+import type { Flag, FlagPatch, FreeObject } from '../../../domain/flag.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
-import type { Flag, FlagPatch, FreeObject } from '../../flags/flag.ts'
 import { patchFromWire } from '../../flags/flag-resource.ts'
 import { conditionIdentity, findRampCondition, isObject, type RampTarget, rampBroken } from './ramp-condition.ts'
 

@@ -1,4 +1,4 @@
-import type { FreeObject } from '../../flags/flag.ts'
+import type { FreeObject } from '../../../domain/flag.ts'
 
 /**
  * Conditions have no id, and their position changes when others are added, removed or moved. A ramp therefore stores

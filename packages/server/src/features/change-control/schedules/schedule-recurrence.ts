@@ -1,6 +1,6 @@
+import { fromLocalTime, isTimeZone, localTime } from '../../../domain/freeze-recurrence.ts'
 import { dateOf, type Instant, instantOf, plusMilliseconds } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import { fromLocalTime, isTimeZone, localTime } from '../freezes/recurrence.ts'
 import { nextCronTime, parseCron } from './cron.ts'
 
 export const recurrenceIntervals = ['daily', 'weekly', 'monthly', 'yearly'] as const

@@ -1,6 +1,6 @@
+import type { FreeObject } from '../../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { User } from '../../../tenancy.ts'
-import type { FreeObject } from '../../flags/flag.ts'
 import type { Operation } from './operation.ts'
 import { isPaused, lastRun, nextRun, type ScheduleRecurrence } from './schedule-recurrence.ts'
 

@@ -1,7 +1,7 @@
+import { applyPatch, type Flag, type FreeObject } from '../../../domain/flag.ts'
+import type { Action, Impact, ProposedChange } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
-import { applyPatch, type Flag, type FreeObject } from '../../flags/flag.ts'
 import { type DependentGain, proposedFlagChange } from '../flag-change.ts'
-import type { Action, Impact, ProposedChange } from '../policies/policy.ts'
 import { patchFor, raised, readOperation } from './operation.ts'
 
 export interface ScheduledOutcome {

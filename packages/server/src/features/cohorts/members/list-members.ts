@@ -1,8 +1,8 @@
+import type { Cohort } from '../../../domain/cohort.ts'
+import type { Person } from '../../../domain/person.ts'
+import type { Scanner } from '../../../evaluation/scan/scanner.ts'
 import type { Window } from '../../../pagination.ts'
 import type { Database, Stores } from '../../../stores.ts'
-import type { Scanner } from '../../impact/scan/scanner.ts'
-import type { Person } from '../../persons/person.ts'
-import type { Cohort } from '../cohort.ts'
 import { cohortQuery } from '../cohort-query.ts'
 
 interface MemberQuery {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { Cohort } from '../../../domain/cohort.ts'
+import { readDistinctId } from '../../../domain/distinct-id.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { readDistinctId } from '../../persons/distinct-id.ts'
-import type { Cohort } from '../cohort.ts'
 
 /** Persons by their external ids. */
 export interface NamedPeople {

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Person } from '../../../domain/person.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
-import type { Person } from '../../persons/person.ts'
 
 onEachDatabase('ingest', dialect => {
   let s: Scenario

@@ -1,4 +1,4 @@
-import type { Flag } from '../../flags/flag.ts'
+import type { Flag } from '../../../domain/flag.ts'
 
 /**
  * The flags and values that are counted. Tokens are public, so a client could send any number of invented keys and values: only keys and

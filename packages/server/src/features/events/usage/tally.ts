@@ -1,5 +1,5 @@
+import type { IncomingEvent } from '../../../domain/event.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import type { IncomingEvent } from '../event.ts'
 import type { CountedFlags } from './counted-flags.ts'
 import { type EventCount, eventCountDaysMax, minuteOf } from './event-counts.ts'
 import { dayOf, type UsageIncrement, type UsageKind } from './usage.ts'

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BulkError } from '@halyard/contract'
+import type { ApprovalNeeded, Saved } from '../../../domain/approval.ts'
+import { refusalOf } from '../../../domain/approval.ts'
+import type { Flag, FlagPatch } from '../../../domain/flag.ts'
 import { Problem } from '../../../problem.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
-import type { ApprovalNeeded } from '../../change-control/approval-needed.ts'
-import type { Gate, Saved } from '../../change-control/gate.ts'
-import { refusalOf } from '../../change-control/gated-writes.ts'
-import { openRequest } from '../../change-control/requests/open-request.ts'
-import type { Flag, FlagPatch } from '../flag.ts'
+import type { FlagGate } from '../flag-writes.ts'
 import { type FlagUpdate, planFlagUpdate, touchesReferences } from '../plan-flag.ts'
 
 export interface BulkResult {
@@ -21,7 +20,7 @@ export interface BulkResult {
  * with the reason, and one that needs approval with its change request; flags that block each other are tried again after the others.
  */
 export async function bulkChange(
-  gate: Gate,
+  gate: FlagGate,
   actor: Actor,
   project: Project,
   { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
@@ -61,20 +60,24 @@ export async function bulkChange(
 }
 
 async function requestedInstead(
-  { tx, permit, now }: Gate,
+  gate: FlagGate,
   project: Project,
   { id, key }: Flag,
   needed: ApprovalNeeded,
 ): Promise<BulkError> {
-  const note = permit.kind === 'direct' ? permit.note : undefined
-  const { id: request } = await openRequest(tx, project, needed, { reason: note }, now)
+  const { id: request } = await gate.request(project, needed)
   const reason = `The change needs approval: change request ${request} was opened.`
   return { id, key, reason, change_request: request }
 }
 
 const ascending = (ids: readonly number[]): readonly number[] => [...new Set(ids)].sort((a, b) => a - b)
 
-async function attempt(gate: Gate, actor: Actor, project: Project, update: FlagUpdate): Promise<Saved<Flag> | Problem> {
+async function attempt(
+  gate: FlagGate,
+  actor: Actor,
+  project: Project,
+  update: FlagUpdate,
+): Promise<Saved<Flag> | Problem> {
   try {
     return await gate.saveFlag(await planFlagUpdate(gate.tx, actor, project, update, gate.now))
   } catch (error) {

@@ -1,19 +1,19 @@
 import { bulkFlagsMax, routes } from '@halyard/contract'
 import { usesFlags } from '@halyard/engine'
+import { activeVariant, rolloutState } from '../../../domain/flag.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import type { GatedWrites } from '../../change-control/gated-writes.ts'
-import { activeVariant, rolloutState } from '../flag.ts'
 import { readFlagFilter } from '../flag-filter.ts'
 import { getFlag } from '../flag-routes.ts'
+import type { FlagWrites } from '../flag-writes.ts'
 import { type BulkResult, bulkChange, changeTags } from './bulk-change.ts'
 
 interface Deps {
   readonly database: Database
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
   readonly now: () => Instant
 }
 

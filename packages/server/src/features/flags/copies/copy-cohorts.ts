@@ -1,8 +1,8 @@
 import { remapFilters, usesCohorts } from '@halyard/engine'
+import type { Cohort } from '../../../domain/cohort.ts'
 import type { Instant } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
-import type { Cohort } from '../../cohorts/cohort.ts'
 import { createCohort } from '../../cohorts/create-cohort.ts'
 import { noPeople } from '../../cohorts/members/members.ts'
 

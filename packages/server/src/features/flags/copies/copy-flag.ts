@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { remapFilters, usesFlags } from '@halyard/engine'
+import type { ApprovalNeeded } from '../../../domain/approval.ts'
+import { refusalOf } from '../../../domain/approval.ts'
+import type { Cohort } from '../../../domain/cohort.ts'
+import type { Flag, FlagPatch } from '../../../domain/flag.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../../access/grants.ts'
-import type { ApprovalNeeded } from '../../change-control/approval-needed.ts'
-import type { Gate } from '../../change-control/gate.ts'
-import { refusalOf } from '../../change-control/gated-writes.ts'
-import type { Cohort } from '../../cohorts/cohort.ts'
-import type { Flag, FlagPatch } from '../flag.ts'
+import type { FlagGate } from '../flag-writes.ts'
 import { planFlagCreation, planFlagUpdate } from '../plan-flag.ts'
 import type { JsonSchema } from '../schemas/payload-schema.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
@@ -37,7 +37,7 @@ export interface Source {
  * must be given up. A live flag with the key is updated in place. Raises `forbidden` when the caller may not edit the source.
  */
 export async function copyFlag(
-  gate: Gate,
+  gate: FlagGate,
   actor: Actor,
   organization: Organization,
   copy: FlagCopy,
@@ -123,7 +123,7 @@ export async function findProject(
  * and the transaction must be given up.
  */
 export async function copyInto(
-  gate: Gate,
+  gate: FlagGate,
   actor: Actor,
   source: Source,
   target: Project,

@@ -6,14 +6,14 @@ import type { Database } from '../../../stores.ts'
 import { levelInProject } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
-import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { flagToWire } from '../flag-resource.ts'
+import type { FlagWrites } from '../flag-writes.ts'
 import { type CopiedInto, copyFlag } from './copy-flag.ts'
 
 interface Deps {
   readonly database: Database
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
 }
 
 /** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */

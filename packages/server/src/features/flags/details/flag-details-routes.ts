@@ -4,6 +4,7 @@ import {
   healthChecks,
   routes,
 } from '@halyard/contract'
+import { authorOf, diffFields } from '../../../domain/activity.ts'
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
@@ -14,7 +15,6 @@ import type { Database, Stores } from '../../../stores.ts'
 import { adminLevel, levelInProject, type Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit } from '../../access/grants.ts'
-import { authorOf, diffFields } from '../../activity/activity.ts'
 import { getCohort } from '../../cohorts/plan-cohort.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { getFlag } from '../flag-routes.ts'

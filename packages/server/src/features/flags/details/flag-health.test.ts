@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Flag, newFlagContent } from '../flag.ts'
+import { type Flag, newFlagContent } from '../../../domain/flag.ts'
 import { noDetails } from './flag-details.ts'
 import { constantValue, failedChecks } from './flag-health.ts'
 

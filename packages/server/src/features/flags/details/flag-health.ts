@@ -1,7 +1,7 @@
 import type { HealthCheck } from '@halyard/contract'
 import type { FlagValue } from '@halyard/engine'
+import { type Flag, isFullyRolledOut } from '../../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import { type Flag, isFullyRolledOut } from '../flag.ts'
 import { flagStatus, staleBefore } from '../flag-status.ts'
 import type { FlagDetails } from './flag-details.ts'
 

@@ -1,9 +1,9 @@
 import type { UsedBy } from '@halyard/contract'
 import { usesOf } from '@halyard/engine'
+import type { Flag } from '../../../domain/flag.ts'
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, levelInProject, type Project } from '../../../tenancy.ts'
-import type { Flag } from '../flag.ts'
 
 /** How many of each are named. */
 const namedMax = 100

@@ -1,10 +1,10 @@
 import { usesFlags } from '@halyard/engine'
+import type { Author } from '../../../domain/activity.ts'
+import type { Flag } from '../../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import type { Author } from '../../activity/activity.ts'
-import type { Flag } from '../flag.ts'
 import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
 
 /** A flag that was evaluated more recently is still in use. */

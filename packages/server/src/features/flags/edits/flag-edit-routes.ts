@@ -1,20 +1,20 @@
 import { routes } from '@halyard/contract'
+import type { Flag, FlagPatch } from '../../../domain/flag.ts'
 import type { RouteRequest, ServeRoute } from '../../../http/routes/serve-route.ts'
 import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import { requireCanEdit } from '../../access/grants.ts'
-import type { GatedWrites } from '../../change-control/gated-writes.ts'
-import type { Flag, FlagPatch } from '../flag.ts'
 import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
+import type { FlagWrites } from '../flag-writes.ts'
 import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
 import { planFlagArchiving } from './archive-flag.ts'
 import { addCondition, removeCondition, setPayload, setRollout, setVariantSplit } from './flag-edit.ts'
 
 interface Deps {
   readonly database: Database
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
   readonly now: () => Instant
 }
 

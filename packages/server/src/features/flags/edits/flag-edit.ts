@@ -1,5 +1,5 @@
+import type { Flag, FlagPatch, FreeObject } from '../../../domain/flag.ts'
 import { invalid } from '../../../problem.ts'
-import type { Flag, FlagPatch, FreeObject } from '../flag.ts'
 
 /** One edit of a flag, instead of its whole `filters`. Each returns the patch for the flag as it is. */
 

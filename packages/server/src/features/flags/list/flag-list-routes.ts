@@ -1,4 +1,5 @@
 import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
+import type { Flag, FlagFilter } from '../../../domain/flag.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
@@ -7,13 +8,12 @@ import type { ChangeFeed } from '../../../storage/changes/changes.ts'
 import type { Database } from '../../../stores.ts'
 import { editableFlags } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
-import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { dayOf } from '../../events/usage/usage.ts'
 import { bulkChange } from '../bulk/bulk-change.ts'
 import { failedChecks } from '../details/flag-health.ts'
-import type { Flag, FlagFilter } from '../flag.ts'
 import { readFlagFilter } from '../flag-filter.ts'
 import { createFlagPages } from '../flag-pages.ts'
+import type { FlagWrites } from '../flag-writes.ts'
 import { creatorToWire, summaryOf } from './flag-summary.ts'
 import { replaceTag } from './replace-tag.ts'
 
@@ -21,7 +21,7 @@ interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly snapshots: Snapshots
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
   readonly now: () => Instant
 }
 

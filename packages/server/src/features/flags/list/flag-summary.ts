@@ -1,7 +1,7 @@
 import type { FlagSummary } from '@halyard/contract'
 import { coverageOf } from '@halyard/engine'
+import type { Flag } from '../../../domain/flag.ts'
 import type { User } from '../../../tenancy.ts'
-import type { Flag } from '../flag.ts'
 
 /** A flag without its definition, which can be large. */
 export function summaryOf(flag: Flag, canEdit: boolean): FlagSummary {

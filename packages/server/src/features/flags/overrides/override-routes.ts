@@ -1,4 +1,5 @@
 import { overriddenFlagsMax, overridesSecondsDefault, routes } from '@halyard/contract'
+import type { Flag } from '../../../domain/flag.ts'
 import {
   type FlagOverride,
   overrideProblem,
@@ -13,7 +14,6 @@ import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
-import type { Flag } from '../flag.ts'
 import { appendFlagActivity } from '../record-flag.ts'
 
 interface Deps {

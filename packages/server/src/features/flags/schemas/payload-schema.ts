@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parsePayload } from '@halyard/engine'
+import type { FreeObject } from '../../../domain/flag.ts'
 import { linearRegex } from '../../../evaluation/linear-regex.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
-import type { FreeObject } from '../flag.ts'
 
 /** A subset of JSON Schema: what can be checked in bounded time and has a TypeScript type. */
 export type JsonSchema = FreeObject

@@ -1,9 +1,9 @@
+import { type Author, diffFields } from '../../../domain/activity.ts'
+import type { Flag, FlagContent } from '../../../domain/flag.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { type Author, diffFields } from '../../activity/activity.ts'
-import type { Flag, FlagContent } from '../flag.ts'
 import { appendFlagActivity } from '../record-flag.ts'
 import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.ts'
 

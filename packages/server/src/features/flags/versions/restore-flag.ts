@@ -1,9 +1,9 @@
+import type { Author } from '../../../domain/activity.ts'
+import type { Flag } from '../../../domain/flag.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import type { Author } from '../../activity/activity.ts'
-import type { Flag } from '../flag.ts'
 import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
 import type { JsonSchema } from '../schemas/payload-schema.ts'
 

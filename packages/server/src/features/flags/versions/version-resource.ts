@@ -1,7 +1,7 @@
 import type { FlagVersion as VersionWire } from '@halyard/contract'
-import { diffFields } from '../../activity/activity.ts'
+import { diffFields } from '../../../domain/activity.ts'
+import type { Flag, FlagVersion } from '../../../domain/flag.ts'
 import { userToWire } from '../../identity/user-resource.ts'
-import type { Flag, FlagVersion } from '../flag.ts'
 import { contentToWire } from '../flag-resource.ts'
 
 export function versionToWire(flag: Flag, version: FlagVersion, comparedTo: FlagVersion | undefined): VersionWire {

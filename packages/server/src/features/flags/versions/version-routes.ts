@@ -6,15 +6,15 @@ import { invalid, missing } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit } from '../../access/grants.ts'
-import type { GatedWrites } from '../../change-control/gated-writes.ts'
 import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
+import type { FlagWrites } from '../flag-writes.ts'
 import { planFlagRestore } from './restore-flag.ts'
 import { versionToWire } from './version-resource.ts'
 
 interface Deps {
   readonly database: Database
-  readonly writes: GatedWrites
+  readonly writes: FlagWrites
   readonly now: () => Instant
 }
 

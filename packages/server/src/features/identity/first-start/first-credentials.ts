@@ -3,9 +3,9 @@ import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import { announceIdentity } from '../announce-identity.ts'
-import type { BootstrapOptions, FirstOwner } from '../bootstrap.ts'
 import { hashSecret, newSecret } from '../secret.ts'
 import type { Passwords } from '../sign-in/password.ts'
+import type { BootstrapOptions, FirstOwner } from './first-owner.ts'
 
 /** What a first start generated and no one has used yet. Null where the operator chose the value. */
 export interface PendingCredentials {

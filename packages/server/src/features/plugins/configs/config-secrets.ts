@@ -1,6 +1,6 @@
+import type { SecretBox } from '../../../storage/secret-box.ts'
 import type { ConfigField } from '../package/config-field.ts'
 import { type ConfigValues, maskSecrets, type SealedKeys } from '../package/config-values.ts'
-import type { SecretBox } from '../secrets/secret-box.ts'
 import type { PluginConfig } from './plugin-config.ts'
 
 type Place = Pick<PluginConfig, 'projectId' | 'pluginId'>

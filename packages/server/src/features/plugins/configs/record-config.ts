@@ -1,7 +1,7 @@
+import { type Author, authorOf, type FieldChange } from '../../../domain/activity.ts'
 import type { Instant } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { type Author, authorOf, type FieldChange } from '../../activity/activity.ts'
 import type { Plugin } from '../plugin.ts'
 import type { PluginConfig } from './plugin-config.ts'
 

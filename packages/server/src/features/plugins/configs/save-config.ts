@@ -1,8 +1,9 @@
+import { type Author, diffFields, type FieldChange } from '../../../domain/activity.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
+import type { SecretBox } from '../../../storage/secret-box.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
-import { type Author, diffFields, type FieldChange } from '../../activity/activity.ts'
 import { type ConfigField, readConfigFields } from '../package/config-field.ts'
 import {
   type ConfigValues,
@@ -14,7 +15,6 @@ import {
 } from '../package/config-values.ts'
 import { offersMethod, type Plugin } from '../plugin.ts'
 import { subscribe } from '../runtime/delivery/flag-delivery.ts'
-import type { SecretBox } from '../secrets/secret-box.ts'
 import { openSealed, openSecrets, sealSecrets } from './config-secrets.ts'
 import type { AttachmentInfo, NewAttachment, PluginConfig } from './plugin-config.ts'
 import { announceConfig, type ConfigRecord, recordConfig } from './record-config.ts'

@@ -1,5 +1,6 @@
 import { invalid, Problem } from '../../../problem.ts'
 import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import type { SecretBox } from '../../../storage/secret-box.ts'
 import { availableModules } from '../guest/plugin-program.ts'
 import type { InstallStep, OnStep } from '../package/install-step.ts'
 import { readLocalFolder } from '../package/local-folder.ts'
@@ -9,7 +10,6 @@ import { compileFiles, type PluginPackage, readPackage } from '../package/plugin
 import type { Plugin } from '../plugin.ts'
 import { inferCapabilities } from '../runtime/infer-capabilities.ts'
 import type { PluginCapabilities } from '../runtime/plugin-realm.ts'
-import type { SecretBox } from '../secrets/secret-box.ts'
 
 /**
  * Builds plugins before anything is stored: fetches, checks, compiles and loads them once. This may take

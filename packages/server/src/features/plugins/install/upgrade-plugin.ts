@@ -1,7 +1,7 @@
+import { diffFields, type FieldChange } from '../../../domain/activity.ts'
 import type { Instant } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Actor, Organization } from '../../../tenancy.ts'
-import { diffFields, type FieldChange } from '../../activity/activity.ts'
 import { applyPatch, contentOf, type Plugin } from '../plugin.ts'
 import { getOwn, requireCanWrite } from '../plugin-access.ts'
 import { contentToWire } from '../plugin-resource.ts'

@@ -1,6 +1,6 @@
+import { diffFields, type FieldChange } from '../../../domain/activity.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Organization } from '../../../tenancy.ts'
-import { diffFields, type FieldChange } from '../../activity/activity.ts'
 import { diffFiles } from '../install/update-source.ts'
 import { getVisible, requireCanRead } from '../plugin-access.ts'
 import { type ReleaseContent, releaseContentOf, releaseDigest } from './plugin-release.ts'

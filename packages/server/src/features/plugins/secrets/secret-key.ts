@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type InstanceStore, secretKeyName } from '../../../storage/instance-store.sql.ts'
-import { generateSecretKey } from './secret-box.ts'
+import { generateSecretKey } from '../../../storage/secret-box.ts'
 
 const keyFileName = 'halyard.key'
 

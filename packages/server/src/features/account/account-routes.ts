@@ -1,0 +1,210 @@
+import { routes } from '@halyard/contract'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import { type Instant, parseInstant } from '../../instant.ts'
+import { invalid, missing, Problem } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
+import type { Account } from '../identity/account.ts'
+import { announceIdentity } from '../identity/announce-identity.ts'
+import type { ApiKey } from '../identity/api-key.ts'
+import { keyToWire, sessionToWire } from '../identity/api-key-resource.ts'
+import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
+import { checkKeyFields, createKey, expiryLimit } from '../identity/create-key.ts'
+import { checkedEmail } from '../identity/email.ts'
+import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
+import { openSession } from '../identity/sign-in/open-session.ts'
+import type { Passwords } from '../identity/sign-in/password.ts'
+import { refreshCookie } from '../identity/sign-in/sign-in-cookie.ts'
+import { serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
+import { userToWire } from '../identity/user-resource.ts'
+import { organizationToWire } from '../organizations/organization-resource.ts'
+import { projectToWire } from '../projects/project-resource.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly passwords: Passwords
+  readonly throttle: LoginThrottle
+  readonly now: () => Instant
+}
+
+export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, now }: Deps): void {
+  serve(routes.session.login, async ({ body, clientAddress, headers, url }) => {
+    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
+    if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
+    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
+    const session = await database.transaction(tx => openSession(tx, account, origin, now(), body.remember))
+    const cookie = session.refreshToken === undefined ? undefined : refreshCookie(session.refreshToken, url)
+    return answer({ status: 200, body: sessionToWire(session), ...(cookie && { headers: { 'set-cookie': cookie } }) })
+  })
+  serveSignIns(serve, { database, now })
+
+  serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
+
+  serve(routes.users.updateMe, async ({ actor, body, clientAddress }) => {
+    const stored = await database.read(tx => tx.identity.findAccount(actor.user.id))
+    if (!stored) throw missing('User')
+    const sentEmail = body.email === undefined ? undefined : checkedEmail(body.email, 'email').toLowerCase()
+    const email = sentEmail === stored.email ? undefined : sentEmail
+    if (email !== undefined || body.password !== undefined) {
+      await requireCurrentPassword(stored, body.current_password, clientAddress)
+    }
+    const passwordHash = body.password === undefined ? undefined : await passwords.hash(body.password)
+    return database.transaction(async tx => {
+      const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
+      await tx.identity.updateAccount(actor.user.id, {
+        ...(body.first_name !== undefined && { firstName: body.first_name }),
+        ...(email !== undefined && { email, isEmailVerified: false }),
+        ...(passwordHash !== undefined && { passwordHash }),
+        ...(body.change_request_emails !== undefined && { hasRequestEmails: body.change_request_emails }),
+        ...(body.language !== undefined && { language: body.language }),
+        ...place,
+      })
+      if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
+      await announceIdentity(tx, actor.user.id, now())
+      return meToWire(tx, actor)
+    })
+  })
+
+  async function findByPassword({ email, password }: { readonly email: string; readonly password: string }) {
+    const account = await database.read(tx => tx.identity.findAccountByEmail(email))
+    const isRight = await passwords.verify(password, account?.passwordHash ?? null)
+    return isRight && account?.isActive ? account : undefined
+  }
+
+  /** Wrong guesses count as failed sign-ins: a stolen key must not test passwords faster than a stranger. */
+  async function requireCurrentPassword(account: Account, password: string | undefined, address: string) {
+    if (password === undefined) {
+      throw invalid('current_password', 'required', '`current_password` is required to change `password` or `email`.')
+    }
+    const right = await throttle.guess(account.email, address, async () =>
+      (await passwords.verify(password, account.passwordHash)) ? account : undefined,
+    )
+    if (!right) throw invalid('current_password', 'invalid_input', '`current_password` is wrong.')
+  }
+
+  serve(routes.apiKeys.list, async ({ actor }) => {
+    const keys = await database.read(tx => tx.identity.listKeys(actor.user.id))
+    return keys.map(key => keyToWire(key))
+  })
+
+  serve(routes.apiKeys.create, async ({ actor, body }) => {
+    const expiresAt = readExpiry(body.expires_at)
+    const fields = {
+      label: body.label,
+      scopes: body.scopes ?? actor.key.scopes,
+      projectIds: body.scoped_teams ?? actor.key.projectIds,
+      organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
+      expiresAt: expiresAt === undefined ? expiryLimit(actor) : expiresAt,
+    }
+    const { key, value } = await database.transaction(async tx => {
+      // Nodes look up an unknown key; edges cannot, so every new key is published.
+      await announceIdentity(tx, actor.user.id, now())
+      return createKey(tx, actor, fields, now())
+    })
+    return keyToWire(key, value)
+  })
+
+  serve(routes.apiKeys.get, ({ actor, params }) =>
+    database.read(async tx => keyToWire(await ownKey(tx, actor, params.key_id))),
+  )
+
+  serve(routes.apiKeys.update, async ({ actor, params, body }) =>
+    keyToWire(
+      await database.transaction(async tx => {
+        const { id } = await ownKey(tx, actor, params.key_id)
+        await tx.identity.updateKey(id, {
+          label: body.label,
+          scopes: body.scopes,
+          projectIds: body.scoped_teams,
+          organizationIds: body.scoped_organizations,
+          expiresAt: readExpiry(body.expires_at),
+        })
+        // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
+        const key = await ownKey(tx, actor, id)
+        await checkKeyFields(tx, actor, key, now())
+        await announceIdentity(tx, actor.user.id, now())
+        return key
+      }),
+    ),
+  )
+
+  serve(routes.apiKeys.remove, ({ actor, params }) =>
+    database.transaction(async tx => {
+      const key = await ownKey(tx, actor, params.key_id)
+      await tx.identity.removeKey(actor.user.id, key.id)
+      await announceIdentity(tx, actor.user.id, now())
+      return answer({ status: 204 })
+    }),
+  )
+}
+
+/** Raises `missing` for a sign-in as well: it cannot be read, extended or narrowed, only ended by signing out. */
+async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> {
+  const key = await tx.identity.findKey(actor.user.id, keyId === '@current' ? actor.key.id : keyId)
+  if (!key || key.isSession) throw missing('Personal API key')
+  return key
+}
+
+/** The new current organization and project. Raises `invalid` for those that the actor cannot see. */
+async function newPlace(tx: Stores, actor: Actor, organizationId: string | undefined, projectId: number | undefined) {
+  if (organizationId !== undefined && levelIn(actor, organizationId) === undefined) {
+    throw invalid(
+      'set_current_organization',
+      'does_not_exist',
+      '`set_current_organization` is not one of your organizations.',
+    )
+  }
+  if (projectId !== undefined) {
+    const project = await tx.projects.find(projectId)
+    const isFitting = project && levelInProject(actor, project) !== undefined
+    if (!isFitting || (organizationId !== undefined && project.organizationId !== organizationId)) {
+      throw invalid('set_current_team', 'does_not_exist', '`set_current_team` is not a project that you can see.')
+    }
+    return { currentOrganizationId: project.organizationId, currentProjectId: project.id }
+  }
+  if (organizationId === undefined) return {}
+  const [first] = (await tx.projects.list({ organizationIds: [organizationId] }, { limit: 1, offset: 0 })).items
+  return { currentOrganizationId: organizationId, currentProjectId: first?.id ?? null }
+}
+
+async function meToWire(tx: Stores, actor: Actor) {
+  const account = await tx.identity.findAccount(actor.user.id)
+  if (!account) throw missing('User')
+  const here = {
+    ...actor,
+    currentOrganizationId: account.currentOrganizationId,
+    currentProjectId: account.currentProjectId,
+  }
+  const organizationId = currentOrganizationId(here)
+  const organization = organizationId === undefined ? undefined : await tx.organizations.find(organizationId)
+  const visible = await tx.projects.list(visibleProjects(actor), { limit: 1000, offset: 0 })
+  const project = visible.items.find(item => item.id === account.currentProjectId) ?? visible.items[0]
+  const organizations = await tx.organizations.list([...actor.levels.keys()], { limit: 1000, offset: 0 })
+  return {
+    ...userToWire(account),
+    date_joined: account.dateJoined,
+    has_password: account.passwordHash !== null,
+    is_staff: account.isStaff,
+    change_request_emails: account.hasRequestEmails,
+    language: account.language,
+    team: project ? projectToWire(project, actor) : null,
+    organization: organization ? organizationToWire(organization, actor, visible.items) : null,
+    organizations: organizations.items
+      .filter(item => levelIn(actor, item.id) !== undefined)
+      .map(item => ({
+        id: item.id,
+        name: item.name,
+        slug: item.slug,
+        membership_level: actor.levels.get(item.id) ?? 0,
+        default_access_level: item.defaultAccessLevel,
+      })),
+  }
+}
+
+/** Undefined leaves the expiry as it is. */
+function readExpiry(text: string | null | undefined): Instant | null | undefined {
+  if (text === undefined || text === null) return text
+  const instant = parseInstant(text)
+  if (instant === undefined) throw invalid('expires_at', 'invalid_input', '`expires_at` must be an ISO 8601 date-time.')
+  return instant
+}
