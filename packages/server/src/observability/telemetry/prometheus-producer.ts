@@ -90,10 +90,10 @@ function histogramPoints(
   for (const { labels, metricName, value } of values) {
     const { le, ...rest } = labels
     const key = JSON.stringify(rest)
-    const found = series.get(key) ?? { labels: rest, bounds: [], sum: 0 }
-    series.set(key, found)
-    if (le !== undefined) found.bounds.push([le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le), value])
-    else if (metricName?.endsWith('_sum')) found.sum = value
+    const histogram = series.get(key) ?? { labels: rest, bounds: [], sum: 0 }
+    series.set(key, histogram)
+    if (le !== undefined) histogram.bounds.push([le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le), value])
+    else if (metricName?.endsWith('_sum')) histogram.sum = value
   }
   return [...series.values()].map(({ labels, bounds, sum }) => {
     bounds.sort(([a], [b]) => a - b)
