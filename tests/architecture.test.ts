@@ -47,11 +47,6 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
     file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
-const [, listedPackages = ''] =
-  /externalPackages = \[([^\]]*)\]/.exec(readFileSync(join(root, 'scripts/server-bundle.mjs'), 'utf8')) ?? []
-/** They mean the same from source and in the bundle. */
-const externalPackages = listedPackages.split(',').map(name => name.trim().replaceAll("'", ''))
-
 /** A larger folder should be split, unless its files are numbered. */
 const productionFilesMax = 20
 
@@ -184,10 +179,11 @@ describe('imports', () => {
     expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 
-  it('the server loads on demand only a command, and packages that are not bundled', () => {
+  it('the server loads on demand only a command, and the bundler of worker threads when the sources run directly', () => {
     const server = production.filter(({ name }) => name.startsWith('server/'))
-    const isAllowed = (file: SourceFile, target: string) =>
-      /^server\/cli\/(program|commands\/[a-z-]+|remote\/api)\.ts$/.test(file.name) || externalPackages.includes(target)
+    const isAllowed = ({ name }: SourceFile, target: string) =>
+      /^server\/cli\/(program|commands\/[a-z-]+|remote\/api)\.ts$/.test(name) ||
+      (/\/[a-z-]*worker-code\.ts$/.test(name) && target === 'esbuild')
     const late = server.flatMap(file => file.loadedOnDemand.filter(target => !isAllowed(file, target)))
     expect(late).toEqual([])
   })
