@@ -14,8 +14,8 @@ import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
 import { flagDetailRoutes } from './flags/flag-details.ts'
+import { flagEditRoutes } from './flags/flag-edits.ts'
 import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
-import { flagIntentRoutes } from './flags/flag-intents.ts'
 import { flagVersionRoutes } from './flags/flag-versions.ts'
 import { flagRoutes } from './flags/flags.ts'
 import { flagReachRoutes } from './flags/impact.ts'
@@ -218,7 +218,7 @@ export const routes = {
   flagDetails: flagDetailRoutes,
   flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
-  flagIntents: flagIntentRoutes,
+  flagEdits: flagEditRoutes,
   flagVersions: flagVersionRoutes,
   freezes: freezeRoutes,
   webhooks: webhookRoutes,

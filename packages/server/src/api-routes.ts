@@ -27,7 +27,7 @@ import { serveRoleAccess } from './features/flags/access/role-access-routes.ts'
 import { serveBulkFlags } from './features/flags/bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flags/copies/organization-flag-routes.ts'
 import { serveFlagDetails } from './features/flags/details/flag-details-routes.ts'
-import { serveFlagIntents } from './features/flags/edits/flag-edit-routes.ts'
+import { serveFlagEdits } from './features/flags/edits/flag-edit-routes.ts'
 import { serveEvaluation } from './features/flags/evaluation/evaluation-routes.ts'
 import { servePlayground } from './features/flags/evaluation/playground-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
@@ -132,7 +132,7 @@ export function serveApi(
   servePayloadSchemas(serve, { database, now })
   serveManifest(serve, { ...serving, writes, now })
   serveFlagOverrides(serve, { database, overrideSigner, now })
-  serveFlagIntents(serve, { database, writes, now })
+  serveFlagEdits(serve, { database, writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveImports(serve, { database, writes, onCohortWork, now })
   serveCertificates(serve, { database, now })

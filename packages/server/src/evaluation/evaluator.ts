@@ -5,7 +5,7 @@ import type { Outcomes } from './outcomes.ts'
 import type { ServedProject } from './projects/served-project.ts'
 import type { EvaluationRequest } from './subjects/evaluation-request.ts'
 import {
-  type Asking,
+  type IdentifiedRequest,
   lookupMillisecondsMax,
   type StoredSubject,
   type StoredSubjects,
@@ -28,7 +28,11 @@ export interface Evaluation {
 
 export interface Evaluator {
   /** Synchronous when nothing has to be looked up. Never rejects: a lookup that fails makes the evaluation incomplete. */
-  evaluate(served: ServedProject, asking: Asking, options?: EligibleOptions): Evaluation | Promise<Evaluation>
+  evaluate(
+    served: ServedProject,
+    request: IdentifiedRequest,
+    options?: EligibleOptions,
+  ): Evaluation | Promise<Evaluation>
 }
 
 /** Computed once per version of a project. */
@@ -42,29 +46,29 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   const breaker = createCircuitBreaker()
 
   function viewOf(served: ServedProject): View {
-    const known = views.get(served)
-    if (known) return known
+    const cachedView = views.get(served)
+    if (cachedView) return cachedView
     const view = { eligible: eligibleFlags(served), unresolvable: undefined }
     views.set(served, view)
     return view
   }
 
-  function run(served: ServedProject, asking: Asking, subject: Subject): Outcomes {
-    const { keys } = asking
+  function run(served: ServedProject, request: IdentifiedRequest, subject: Subject): Outcomes {
+    const { keys } = request
     return served.snapshot.evaluate(subject, keys === undefined ? { now: now() } : { now: now(), keys })
   }
 
   /** Flags that depend on what could not be looked up evaluate to a failure: no result is better than a wrong one. */
-  function withoutLookup(served: ServedProject, asking: Asking, eligible: readonly number[]): Evaluation {
+  function withoutLookup(served: ServedProject, request: IdentifiedRequest, eligible: readonly number[]): Evaluation {
     const view = viewOf(served)
     view.unresolvable ??= unresolvableFlags(served)
-    const isUnresolvable = view.unresolvable(asking)
-    const subject = subjectOf(asking, undefined)
-    const known = run(served, asking, subject)
+    const isUnresolvable = view.unresolvable(request)
+    const subject = subjectOf(request, undefined)
+    const sentOutcomes = run(served, request, subject)
     const { flags } = served.snapshot
     const outcomes: Outcomes = {
       outcomeIndex(index) {
-        const outcome = known.outcomeIndex(index)
+        const outcome = sentOutcomes.outcomeIndex(index)
         return outcome !== -1 && isUnresolvable(index) ? failureOf(flags[index]!) : outcome
       },
     }
@@ -80,21 +84,21 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   }
 
   return {
-    evaluate(served, asking, options) {
-      const eligible = viewOf(served).eligible.for(asking, options)
+    evaluate(served, request, options) {
+      const eligible = viewOf(served).eligible.for(request, options)
       const complete = (stored: StoredSubject | undefined): Evaluation => {
-        const subject = subjectOf(asking, stored)
-        return { eligible, outcomes: run(served, asking, subject), subject, isIncomplete: false }
+        const subject = subjectOf(request, stored)
+        return { eligible, outcomes: run(served, request, subject), subject, isIncomplete: false }
       }
-      const wanted = wantedSubject(served, asking)
+      const wanted = wantedSubject(served, request)
       if (!wanted) return complete(undefined)
       const projectId = served.project.id
       const cached = subjects.findCached?.(projectId, wanted)
       if (cached) return complete(cached)
-      if (breaker.isOpen(projectId)) return withoutLookup(served, asking, eligible)
+      if (breaker.isOpen(projectId)) return withoutLookup(served, request, eligible)
       return lookUp(served, wanted).then(complete, () => {
         breaker.open(projectId)
-        return withoutLookup(served, asking, eligible)
+        return withoutLookup(served, request, eligible)
       })
     },
   }
@@ -105,4 +109,5 @@ function failureOf(flag: CompiledFlag): number {
   return index === -1 ? 0 : index
 }
 
-export const isAsking = (request: EvaluationRequest): request is Asking => request.distinctId !== undefined
+export const hasDistinctId = (request: EvaluationRequest): request is IdentifiedRequest =>
+  request.distinctId !== undefined

@@ -18,9 +18,9 @@ const project = { groupTypes: {}, propertyMatchingVersion: 2 }
 it('analyzes a bounded number of flags in one request; later requests continue until all are known', () => {
   const served = { snapshot, project, cohorts: [] } as unknown as ServedProject
   const unresolvable = unresolvableFlags(served)
-  const asking = { ...readEvaluationRequest({ person_properties: { given: 'x' } }, {}), distinctId: 'user' }
+  const request = { ...readEvaluationRequest({ person_properties: { given: 'x' } }, {}), distinctId: 'user' }
   const resolved = () => {
-    const isUnresolvable = unresolvable(asking)
+    const isUnresolvable = unresolvable(request)
     return flags.flatMap((_flag, index) => (isUnresolvable(index) ? [] : [index]))
   }
   const first = resolved()

@@ -1,10 +1,10 @@
 import { type CompiledFlag, compile, type Requirements, usesCohorts } from '@halyard/engine'
 import { linearRegex } from './linear-regex.ts'
 import type { ServedProject } from './projects/served-project.ts'
-import type { Asking } from './subjects/gather-subject.ts'
+import type { IdentifiedRequest } from './subjects/gather-subject.ts'
 
 /** The flags that cannot be evaluated from the request alone, as positions in the snapshot. */
-export type UnresolvableFlags = (asking: Asking) => (flagIndex: number) => boolean
+export type UnresolvableFlags = (request: IdentifiedRequest) => (flagIndex: number) => boolean
 
 /** The number of flags that one request analyzes. The rest counts as unresolvable; the next request continues. */
 const analysesPerRequestMax = 200
@@ -12,22 +12,22 @@ const analysesPerRequestMax = 200
 /** Needed only while stored properties cannot be looked up. Each flag is analyzed when it is first requested. */
 export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
   const { flags } = served.snapshot
-  const known = new Map<CompiledFlag, Requirements>()
+  const requirementsByFlag = new Map<CompiledFlag, Requirements>()
   const indexById = new Map(flags.map((flag, index) => [String(flag.id), index]))
 
   const dependenciesOf = (index: number): number[] =>
     flags[index]!.references.flatMap(reference => indexById.get(reference) ?? served.snapshot.indexOf(reference) ?? [])
 
-  return asking => {
+  return request => {
     let analyses = 0
     const decided = new Map<number, boolean>()
 
     function requirementsOf(flag: CompiledFlag): Requirements | undefined {
-      const cached = known.get(flag)
+      const cached = requirementsByFlag.get(flag)
       if (cached || analyses >= analysesPerRequestMax) return cached
       analyses += 1
       const requirements = analyze(served, flag)
-      known.set(flag, requirements)
+      requirementsByFlag.set(flag, requirements)
       return requirements
     }
 
@@ -39,7 +39,7 @@ export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
       const requirements = requirementsOf(flags[index]!)
       const result =
         requirements === undefined ||
-        isMissingSomething(requirements, asking) ||
+        isMissingSomething(requirements, request) ||
         dependenciesOf(index).some(isUnresolvable)
       decided.set(index, result)
       return result
@@ -59,15 +59,15 @@ function analyze({ project, cohorts }: ServedProject, { definition }: CompiledFl
     .requirements
 }
 
-function isMissingSomething(requirements: Requirements, asking: Asking): boolean {
+function isMissingSomething(requirements: Requirements, request: IdentifiedRequest): boolean {
   if (requirements.staticCohorts.size > 0 || requirements.continuityFlags.length > 0) return true
   for (const name of requirements.personProperties) {
-    if (!Object.hasOwn(asking.personProperties, name) && name !== 'distinct_id') return true
+    if (!Object.hasOwn(request.personProperties, name) && name !== 'distinct_id') return true
   }
   for (const [type, names] of requirements.groupProperties) {
-    if (!Object.hasOwn(asking.groups, type)) continue
-    const given = asking.groupProperties[type] ?? {}
-    for (const name of names) if (!Object.hasOwn(given, name) && name !== '$group_key') return true
+    if (!Object.hasOwn(request.groups, type)) continue
+    const sentProperties = request.groupProperties[type] ?? {}
+    for (const name of names) if (!Object.hasOwn(sentProperties, name) && name !== '$group_key') return true
   }
   return false
 }

@@ -6,14 +6,14 @@ import { useRequestedNotice } from '../change-control/gate/use-requested-notice.
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { late } from '../ui/late.tsx'
+import { lazyComponent } from '../ui/lazy-component.tsx'
 import { flagKey } from './flag-cache.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
 import { usePatchFlag } from './use-flags.ts'
 
 /** Not needed to show flags; loaded while the page is idle. */
 const loadDialog = async () => (await import('./review/toggle-dialog.tsx')).ToggleDialog
-const ToggleDialog = late(loadDialog)
+const ToggleDialog = lazyComponent(loadDialog)
 const idleMilliseconds = 1000
 
 /** Turns a flag on or off: asks with the impact, then offers undo. The caller renders `dialog`. */

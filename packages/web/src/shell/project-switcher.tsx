@@ -5,12 +5,12 @@ import { useCurrentScope } from '../services/current-scope.ts'
 import { isAdmin } from '../services/permissions.ts'
 import { useOrganizations, useProjects } from '../services/session-queries.ts'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
-import { late } from '../ui/late.tsx'
+import { lazyComponent } from '../ui/lazy-component.tsx'
 import { Logo } from '../ui/logo.tsx'
 import classes from './shell.module.css'
 import { useOpenProject } from './use-open-project.ts'
 
-const NewScopeDialog = late(async () => (await import('./new-scope-dialog.tsx')).NewScopeDialog)
+const NewScopeDialog = lazyComponent(async () => (await import('./new-scope-dialog.tsx')).NewScopeDialog)
 
 export function ProjectSwitcher() {
   const t = useMessages()

@@ -8,9 +8,9 @@ import { useCredentials, useServices } from '../services/services.ts'
 import { useProject, useSessionReady } from '../services/session-queries.ts'
 import { Loading } from '../ui/feedback/problems.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
-import { late } from '../ui/late.tsx'
 import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
 import { VisibilityContext } from '../ui/layout/visibility-context.ts'
+import { lazyComponent } from '../ui/lazy-component.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { useLiveUpdates } from './live-updates.ts'
 import { Navigation } from './navigation.tsx'
@@ -19,7 +19,7 @@ import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
 
-const SignInAgain = late(async () => (await import('../session/sign-in-again.tsx')).SignInAgain)
+const SignInAgain = lazyComponent(async () => (await import('../session/sign-in-again.tsx')).SignInAgain)
 
 /** The layout of every signed-in page: navigation on the left, content on the right. */
 export function Shell() {

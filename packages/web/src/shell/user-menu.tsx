@@ -8,10 +8,10 @@ import { useLanguage, useMessages } from '../i18n/language.tsx'
 import { useCall, useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
 import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../ui/icons.tsx'
-import { late } from '../ui/late.tsx'
+import { lazyComponent } from '../ui/lazy-component.tsx'
 import classes from './shell.module.css'
 
-const ConfirmDialog = late(async () => (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog)
+const ConfirmDialog = lazyComponent(async () => (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog)
 
 export function UserMenu() {
   const t = useMessages()

@@ -1,7 +1,7 @@
 import { truncatedId } from '@halyard/engine'
 import type { Runtime } from '../../evaluation/request-runtime.ts'
 import type { EvaluationRequest, Properties } from '../../evaluation/subjects/evaluation-request.ts'
-import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
+import type { IdentifiedRequest } from '../../evaluation/subjects/gather-subject.ts'
 
 export type OfrepErrorCode = 'PARSE_ERROR' | 'TARGETING_KEY_MISSING' | 'INVALID_CONTEXT' | 'FLAG_NOT_FOUND' | 'GENERAL'
 
@@ -24,7 +24,7 @@ export class OfrepError extends Error {
  * The targeting key is the distinct id; `groups` and `groupProperties` have the same meaning as in PostHog, `$device_id` and `$anon_distinct_id`
  * as well; everything else describes the person. Raises OfrepError.
  */
-export function readOfrepRequest(body: unknown, runtime: Runtime): Asking {
+export function readOfrepRequest(body: unknown, runtime: Runtime): IdentifiedRequest {
   const context = isObject(body) ? body.context : undefined
   if (!isObject(context)) throw new OfrepError(400, 'INVALID_CONTEXT', 'Send a JSON object with an object "context".')
   const { targetingKey, groups, groupProperties, ...personProperties } = context

@@ -9,7 +9,7 @@ import {
   type RequestOverrides,
 } from '../../evaluation/request-overrides.ts'
 import type { Runtime } from '../../evaluation/request-runtime.ts'
-import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
+import type { IdentifiedRequest } from '../../evaluation/subjects/gather-subject.ts'
 import type { SdkCalls } from '../../features/sdk-usage/sdk-calls.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { problemResponse } from '../../http/server/problem-response.ts'
@@ -37,19 +37,22 @@ const inactivityDelaySeconds = 120
 
 /** OpenFeature Remote Evaluation Protocol 0.3, for every OpenFeature client. */
 export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sdkCalls, overrides }: Deps): void {
-  async function open(request: FastifyRequest, reply: FastifyReply): Promise<Overridden & { asking: Asking }> {
+  async function open(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Overridden & { ofrepRequest: IdentifiedRequest }> {
     const key = credentialOf(request.headers)
-    const found = overrides.apply(await access.toEvaluation(key), request.headers)
-    noteProject(request, found.served)
-    sdkCalls.note(found.served.project.id, request.headers)
-    reply.headers(overridesHeaders(found.overrides))
-    return { ...found, asking: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
+    const overridden = overrides.apply(await access.toEvaluation(key), request.headers)
+    noteProject(request, overridden.served)
+    sdkCalls.note(overridden.served.project.id, request.headers)
+    reply.headers(overridesHeaders(overridden.overrides))
+    return { ...overridden, ofrepRequest: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
   }
 
   const evaluateAll = (request: FastifyRequest, reply: FastifyReply) =>
     responding(reply, undefined, async () => {
-      const { served, overrides: status, asking } = await open(request, reply)
-      const evaluation = await evaluator.evaluate(served, asking, { withInactive: true })
+      const { served, overrides: status, ofrepRequest } = await open(request, reply)
+      const evaluation = await evaluator.evaluate(served, ofrepRequest, { withInactive: true })
       const { outcomes, eligible } = evaluation
       if (status !== 'applied') counts.add(eligible.length)
       traceEvaluation(spanOf(request), served, evaluation)
@@ -66,9 +69,9 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sd
   const evaluateOne = (request: FastifyRequest, reply: FastifyReply) => {
     const key = (request.params as { '*': string })['*'].replace(/\/$/, '')
     return responding(reply, key, async () => {
-      const { served, overrides: status, asking } = await open(request, reply)
+      const { served, overrides: status, ofrepRequest } = await open(request, reply)
       const index = served.snapshot.indexOf(key)
-      const only = { ...asking, keys: [key] }
+      const only = { ...ofrepRequest, keys: [key] }
       const evaluation = await evaluator.evaluate(served, only, { withInactive: true })
       const { outcomes, eligible } = evaluation
       if (status !== 'applied') counts.add(1)

@@ -1,11 +1,11 @@
 import type { EligibleOptions } from '../../evaluation/eligible-flags.ts'
-import { type Evaluation, type Evaluator, isAsking } from '../../evaluation/evaluator.ts'
+import { type Evaluation, type Evaluator, hasDistinctId } from '../../evaluation/evaluator.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Overridden, OverridesStatus, RequestOverrides } from '../../evaluation/request-overrides.ts'
 import type { Headers } from '../../evaluation/request-runtime.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type EvaluationRequest, readEvaluationRequest } from '../../evaluation/subjects/evaluation-request.ts'
-import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
+import type { IdentifiedRequest } from '../../evaluation/subjects/gather-subject.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
@@ -97,7 +97,7 @@ const emptyEvaluation: Evaluation = {
   isIncomplete: false,
 }
 
-function withDistinctId(request: EvaluationRequest): Asking {
-  if (isAsking(request)) return request
+function withDistinctId(request: EvaluationRequest): IdentifiedRequest {
+  if (hasDistinctId(request)) return request
   throw invalid('distinct_id', 'required', 'Send a distinct_id: a string or a number.')
 }

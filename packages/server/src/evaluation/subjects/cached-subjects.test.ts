@@ -4,7 +4,7 @@ import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../tes
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { createEvaluator, type Evaluator } from '../evaluator.ts'
 import { readEvaluationRequest } from './evaluation-request.ts'
-import type { Asking } from './gather-subject.ts'
+import type { IdentifiedRequest } from './gather-subject.ts'
 import { storedSubjects } from './stored-subjects.ts'
 
 const ids = ['ann', 'bob', 'cem', 'dee'] as const
@@ -86,7 +86,7 @@ onEachDatabase('stored subjects in memory', dialect => {
   /** The same from the database. */
   async function expected(distinctId: string): Promise<Record<string, boolean>> {
     const served = (await nodes[0]!.halyard.serving.snapshots.forProject(nodes[0]!.projectId))!
-    const request = readEvaluationRequest({ distinct_id: distinctId, groups }, {}) as Asking
+    const request = readEvaluationRequest({ distinct_id: distinctId, groups }, {}) as IdentifiedRequest
     const { outcomes } = await uncached.evaluate(served, request)
     const { flags } = served.snapshot
     return Object.fromEntries(

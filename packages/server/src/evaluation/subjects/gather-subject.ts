@@ -39,10 +39,10 @@ export interface StoredSubject {
 }
 
 /** A request with a distinct id. */
-export type Asking = EvaluationRequest & { readonly distinctId: string }
+export type IdentifiedRequest = EvaluationRequest & { readonly distinctId: string }
 
 /** The lookups that this request needs; undefined, the usual case, when it needs none. */
-export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
+export function wantedSubject(served: ServedProject, request: IdentifiedRequest): WantedSubject | undefined {
   const { requirements } = served.snapshot
   const { hasPersons } = served
   if (!hasPersons && requirements.groupProperties.size === 0) return undefined
@@ -57,30 +57,30 @@ export function wantedSubject(served: ServedProject, request: Asking): WantedSub
   return { distinctId, anonDistinctId, personProperties, staticCohorts, continuityFlags, groups }
 }
 
-function lacks(given: Properties, needed: ReadonlySet<string>): boolean {
-  for (const name of needed) if (!Object.hasOwn(given, name) && name !== 'distinct_id') return true
+function lacks(sentProperties: Properties, needed: ReadonlySet<string>): boolean {
+  for (const name of needed) if (!Object.hasOwn(sentProperties, name) && name !== 'distinct_id') return true
   return false
 }
 
-function wantedGroups({ project }: ServedProject, request: Asking, requirements: Requirements) {
+function wantedGroups({ project }: ServedProject, request: IdentifiedRequest, requirements: Requirements) {
   if (requirements.groupProperties.size === 0) return []
   return Object.entries(project.groupTypes).flatMap(([index, type]) => {
     const needed = requirements.groupProperties.get(type)
     const key = Object.hasOwn(request.groups, type) ? request.groups[type] : undefined
     if (!needed || key === undefined) return []
-    const given = groupPropertiesOf(request, type)
-    const isComplete = [...needed].every(name => Object.hasOwn(given, name) || name === '$group_key')
+    const sentProperties = groupPropertiesOf(request, type)
+    const isComplete = [...needed].every(name => Object.hasOwn(sentProperties, name) || name === '$group_key')
     return isComplete ? [] : [{ typeIndex: Number(index), type, key: String(key) }]
   })
 }
 
-const groupPropertiesOf = ({ groupProperties }: Asking, type: string): Properties => {
-  const given = Object.hasOwn(groupProperties, type) ? groupProperties[type] : undefined
-  return typeof given === 'object' && given !== null ? given : {}
+const groupPropertiesOf = ({ groupProperties }: IdentifiedRequest, type: string): Properties => {
+  const sentProperties = Object.hasOwn(groupProperties, type) ? groupProperties[type] : undefined
+  return typeof sentProperties === 'object' && sentProperties !== null ? sentProperties : {}
 }
 
 /** Merges stored properties with those of the request, which take precedence. */
-export function subjectOf(request: Asking, stored: StoredSubject | undefined): Subject {
+export function subjectOf(request: IdentifiedRequest, stored: StoredSubject | undefined): Subject {
   const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = request
   if (!stored && deviceId === undefined && anonDistinctId === undefined) {
     return { distinctId, groups, personProperties, groupProperties }
@@ -109,7 +109,10 @@ function without(stored: Properties = {}, id: 'distinct_id' | '$group_key'): Pro
   return others
 }
 
-function mergedGroups(stored: StoredSubject['groupProperties'], request: Asking): Record<string, Properties> {
+function mergedGroups(
+  stored: StoredSubject['groupProperties'],
+  request: IdentifiedRequest,
+): Record<string, Properties> {
   const merged: Record<string, Properties> = { ...request.groupProperties }
   for (const [type, properties] of Object.entries(stored ?? {})) {
     merged[type] = { ...without(properties, '$group_key'), ...groupPropertiesOf(request, type) }

@@ -6,7 +6,7 @@ import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { createEvaluator } from '../evaluator.ts'
 import { readEvaluationRequest } from './evaluation-request.ts'
-import type { Asking } from './gather-subject.ts'
+import type { IdentifiedRequest } from './gather-subject.ts'
 
 const at = '2026-01-01T00:00:00.000000Z'
 const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
@@ -131,7 +131,10 @@ onEachDatabase('what is stored about a subject', dialect => {
     })
     const evaluated = async (personProperties: object) => {
       const body = { distinct_id: 'paying', person_properties: personProperties }
-      const { outcomes, isIncomplete } = await evaluator.evaluate(served, readEvaluationRequest(body, {}) as Asking)
+      const { outcomes, isIncomplete } = await evaluator.evaluate(
+        served,
+        readEvaluationRequest(body, {}) as IdentifiedRequest,
+      )
       const outcomeOf = (key: string) => {
         const index = served.snapshot.indexOf(key)!
         const { enabled, failed } = served.snapshot.flags[index]!.outcomes[outcomes.outcomeIndex(index)]!

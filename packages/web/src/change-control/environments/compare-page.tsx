@@ -12,11 +12,13 @@ import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { NotFound } from '../../ui/feedback/not-found.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
-import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
 
-const PromoteDialog = late(async () => (await import('../../flags/environments/promote-dialog.tsx')).PromoteDialog)
+const PromoteDialog = lazyComponent(
+  async () => (await import('../../flags/environments/promote-dialog.tsx')).PromoteDialog,
+)
 
 /** One row per flag, one column per environment. */
 export function ComparePage() {

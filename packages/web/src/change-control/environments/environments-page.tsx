@@ -11,11 +11,11 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
-import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { setsKey, useEnvironmentSets } from '../environment-queries.ts'
 
-const SetDialog = late(async () => (await import('./set-dialog.tsx')).SetDialog)
+const SetDialog = lazyComponent(async () => (await import('./set-dialog.tsx')).SetDialog)
 
 /** The environment sets of an organization. */
 export function EnvironmentsPage() {

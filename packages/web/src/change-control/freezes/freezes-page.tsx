@@ -11,13 +11,13 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
-import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
 import { useApprovers } from '../policies/use-approvers.ts'
 import { readWeeklyRule, weekdayName } from './freeze-rule.ts'
 
-const FreezeDialog = late(async () => (await import('./freeze-dialog.tsx')).FreezeDialog)
+const FreezeDialog = lazyComponent(async () => (await import('./freeze-dialog.tsx')).FreezeDialog)
 const listedMax = '200'
 
 /** The freezes of an organization. */

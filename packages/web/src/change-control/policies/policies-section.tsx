@@ -7,12 +7,12 @@ import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
-import { late } from '../../ui/late.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { policiesKey, useApprovalPolicies } from '../gate/gate-queries.ts'
 import { conditionSentence } from './policy-condition.ts'
 import { useApprovers } from './use-approvers.ts'
 
-const PolicyDialog = late(async () => (await import('./policy-dialog.tsx')).PolicyDialog)
+const PolicyDialog = lazyComponent(async () => (await import('./policy-dialog.tsx')).PolicyDialog)
 
 /** The approval policies of a project, in its settings. */
 export function PoliciesSection({ project, canEdit }: { project: Project; canEdit: boolean }) {

@@ -3,17 +3,17 @@ import { Button, Group, Paper, Text } from '@mantine/core'
 import { Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
-import { late } from '../../ui/late.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import classes from './bulk-bar.module.css'
 import type { ReviewedChange } from './bulk-review.tsx'
 import { useBulk } from './use-bulk.ts'
 
 // Loaded on demand: the first view of the list does not need them.
 const dialogs = () => import('./bulk-dialogs.tsx')
-const TagDialog = late(async () => (await dialogs()).TagDialog)
-const CopyDialog = late(async () => (await dialogs()).CopyDialog)
-const BulkReview = late(async () => (await import('./bulk-review.tsx')).BulkReview)
-const FailuresDialog = late(async () => (await dialogs()).FailuresDialog)
+const TagDialog = lazyComponent(async () => (await dialogs()).TagDialog)
+const CopyDialog = lazyComponent(async () => (await dialogs()).CopyDialog)
+const BulkReview = lazyComponent(async () => (await import('./bulk-review.tsx')).BulkReview)
+const FailuresDialog = lazyComponent(async () => (await dialogs()).FailuresDialog)
 
 interface Props {
   project: Project

@@ -8,12 +8,12 @@ import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useOfferActions } from '../../services/palette-actions.ts'
 import { useCall } from '../../services/services.ts'
 import { useProjects } from '../../services/session-queries.ts'
-import { late } from '../../ui/late.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { flagKey } from '../flag-cache.ts'
 import { describeState } from '../flag-summary.ts'
 import classes from './side-by-side.module.css'
 
-const PromoteDialog = late(async () => (await import('./promote-dialog.tsx')).PromoteDialog)
+const PromoteDialog = lazyComponent(async () => (await import('./promote-dialog.tsx')).PromoteDialog)
 
 interface Props {
   flag: Flag

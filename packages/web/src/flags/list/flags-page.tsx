@@ -8,8 +8,8 @@ import { useProject } from '../../services/session-queries.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
-import { late } from '../../ui/late.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { useToggle } from '../use-toggle.tsx'
 import { NoFlags } from './no-flags.tsx'
 import { type ColumnName, readColumns, writeColumns } from './table/columns.ts'
@@ -23,8 +23,8 @@ import { useListShortcuts } from './use-list-shortcuts.ts'
 import { useMatchingFlags } from './use-matching-flags.ts'
 import { useNextChanges } from './use-next-changes.ts'
 
-const BulkBar = late(async () => (await import('../bulk/bulk-bar.tsx')).BulkBar)
-const ShortcutHelp = late(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
+const BulkBar = lazyComponent(async () => (await import('../bulk/bulk-bar.tsx')).BulkBar)
+const ShortcutHelp = lazyComponent(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
 const noGroupTypes = {}
 
 export function FlagsPage() {

@@ -37,12 +37,12 @@ export function useArchiving(projectId: string, flag: ArchivedFlag) {
   }
   const archive = (reason: string | undefined): Promise<void> =>
     finish(
-      call(routes.flagIntents.archive, { params, body: reason === undefined ? {} : { force: true, reason } }),
+      call(routes.flagEdits.archive, { params, body: reason === undefined ? {} : { force: true, reason } }),
       t.archive.done(flag.key),
       unarchive,
     )
   const unarchive = (): Promise<void> =>
-    finish(call(routes.flagIntents.unarchive, { params }), t.archive.back(flag.key), () => archive(undefined))
+    finish(call(routes.flagEdits.unarchive, { params }), t.archive.back(flag.key), () => archive(undefined))
   return { archive, unarchive }
 }
 

@@ -9,7 +9,7 @@ import { useCall } from '../../services/services.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
-import { late } from '../../ui/late.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { scope, sourceQuery } from '../plugin-queries.ts'
 import type { PluginProps } from '../plugin-tabs.ts'
 import { TextDiff } from '../text-diff.tsx'
@@ -18,7 +18,7 @@ import { changesOf, type Files, renamed, starter, without } from './edited-files
 import { FileList } from './file-list.tsx'
 import classes from './source-tab.module.css'
 
-const CodeEditor = late(async () => (await import('./code-editor.tsx')).default)
+const CodeEditor = lazyComponent(async () => (await import('./code-editor.tsx')).default)
 
 /** The source files of a plugin. The server compiles changes before it stores them. */
 export function SourceTab(props: PluginProps) {

@@ -18,12 +18,14 @@ interface Deps {
   readonly now: () => Instant
 }
 
-type Intents = typeof routes.flagIntents
-type Switch = RouteRequest<Intents['enable'] | Intents['disable'] | Intents['archive'] | Intents['unarchive']>
+type EditRoutes = typeof routes.flagEdits
+type Switch = RouteRequest<
+  EditRoutes['enable'] | EditRoutes['disable'] | EditRoutes['archive'] | EditRoutes['unarchive']
+>
 
 /** Serves single edits of a flag: PostHog's four switches, and small edits of its conditions, variants and payloads. */
-export function serveFlagIntents(serve: ServeRoute, { database, writes, now }: Deps): void {
-  const r = routes.flagIntents
+export function serveFlagEdits(serve: ServeRoute, { database, writes, now }: Deps): void {
+  const r = routes.flagEdits
 
   /** An unknown flag is 404 and a forbidden one 403, whatever the body. */
   const change = (request: Switch, plan: (tx: Stores, stored: Flag) => Promise<PlannedFlag>) =>
@@ -89,9 +91,9 @@ export function serveFlagIntents(serve: ServeRoute, { database, writes, now }: D
 }
 
 type Edit = RouteRequest<
-  | Intents['setRollout']
-  | Intents['addCondition']
-  | Intents['removeCondition']
-  | Intents['setVariantSplit']
-  | Intents['setPayload']
+  | EditRoutes['setRollout']
+  | EditRoutes['addCondition']
+  | EditRoutes['removeCondition']
+  | EditRoutes['setVariantSplit']
+  | EditRoutes['setPayload']
 >

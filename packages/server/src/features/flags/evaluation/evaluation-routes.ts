@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
 import type { CompiledFlag, Outcome } from '@halyard/engine'
 import { reasonToWire } from '../../../evaluation/evaluation-resource.ts'
-import { type Evaluation, type Evaluator, isAsking } from '../../../evaluation/evaluator.ts'
+import { type Evaluation, type Evaluator, hasDistinctId } from '../../../evaluation/evaluator.ts'
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { readEvaluationRequest } from '../../../evaluation/subjects/evaluation-request.ts'
@@ -27,7 +27,7 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
 
   async function evaluateFor(project: Project, distinctId: string | undefined, groups: string | undefined) {
     const request = readEvaluationRequest({ distinct_id: distinctId || undefined, groups: readGroups(groups) }, {})
-    if (!isAsking(request)) throw invalid('distinct_id', 'required', '`distinct_id` is required.')
+    if (!hasDistinctId(request)) throw invalid('distinct_id', 'required', '`distinct_id` is required.')
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')
     return { served, evaluation: await evaluator.evaluate(served, request) }

@@ -3,7 +3,7 @@ import { type PlaygroundValue, playgroundFlagsMax, routes } from '@halyard/contr
 import { type Outcome, usesFlags } from '@halyard/engine'
 import type { Flag } from '../../../domain/flag.ts'
 import type { Evaluation, Evaluator } from '../../../evaluation/evaluator.ts'
-import { isAsking } from '../../../evaluation/evaluator.ts'
+import { hasDistinctId } from '../../../evaluation/evaluator.ts'
 import { type ServedProject, servedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { readEvaluationRequest } from '../../../evaluation/subjects/evaluation-request.ts'
@@ -28,7 +28,7 @@ export function servePlayground(serve: ServeRoute, { snapshots, evaluator }: Dep
         { ...person, person_properties: { ...body.person_properties, ...person.person_properties }, flag_keys: keys },
         {},
       )
-      if (!isAsking(request)) throw invalid('people', 'required', 'Every person needs a distinct_id.')
+      if (!hasDistinctId(request)) throw invalid('people', 'required', 'Every person needs a distinct_id.')
       const live = await evaluator.evaluate(served, request)
       const drafted = draft && (await evaluator.evaluate(draft.served, { ...request, keys: [draft.key] }))
       results.push({

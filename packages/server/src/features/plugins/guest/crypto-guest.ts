@@ -1,8 +1,8 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
-import type { GuestScope } from './guest-scope.ts'
+import type { GuestEnvironment } from './guest-environment.ts'
 
 /** The part of Node's `crypto` that plugins use: hashes and random values, computed outside of the realm. */
-export function cryptoGuest(host: GuestHost, scope: GuestScope): void {
+export function cryptoGuest(host: GuestHost, environment: GuestEnvironment): void {
   const toBase64 = (data: unknown, encoding = 'utf8'): string => {
     if (ArrayBuffer.isView(data)) {
       const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
@@ -32,5 +32,5 @@ export function cryptoGuest(host: GuestHost, scope: GuestScope): void {
     randomUUID: () => host.compute('randomUUID'),
     randomBytes: (size: number) => toBytes(host.compute('randomBytes', size) as string),
   }
-  scope.modules.crypto = crypto
+  environment.modules.crypto = crypto
 }

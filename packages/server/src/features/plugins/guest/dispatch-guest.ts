@@ -1,8 +1,8 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
-import type { GuestCapabilities, GuestMeta, GuestRequest, GuestScope } from './guest-scope.ts'
+import type { GuestCapabilities, GuestEnvironment, GuestMeta, GuestRequest } from './guest-environment.ts'
 
 /** Loads the plugin's code, finds its capabilities, and returns the dispatcher for the host's calls. */
-export function dispatchGuest(_host: GuestHost, scope: GuestScope): (request: GuestRequest) => unknown {
+export function dispatchGuest(_host: GuestHost, environment: GuestEnvironment): (request: GuestRequest) => unknown {
   const methodNames = [
     'setupPlugin',
     'teardownPlugin',
@@ -18,12 +18,12 @@ export function dispatchGuest(_host: GuestHost, scope: GuestScope): (request: Gu
 
   const require = (name: string): unknown => {
     const plain = String(name).replace(/^node:/, '')
-    if (Object.hasOwn(scope.modules, plain)) return scope.modules[plain]
+    if (Object.hasOwn(environment.modules, plain)) return environment.modules[plain]
     throw new Error(`The package "${name}" is not available to plugins.`)
   }
   const module = { exports: {} as unknown }
   const exports = module.exports
-  const topLevel = scope.plugin(module, exports, require) ?? {}
+  const topLevel = environment.plugin(module, exports, require) ?? {}
 
   const isOffer = (value: unknown): value is Offer =>
     (typeof value === 'object' || typeof value === 'function') && value !== null
@@ -57,14 +57,14 @@ export function dispatchGuest(_host: GuestHost, scope: GuestScope): (request: Gu
     jobs: jobNames,
   })
 
-  let meta: GuestMeta = scope.createMeta({ config: {}, attachments: {} }, jobNames)
+  let meta: GuestMeta = environment.createMeta({ config: {}, attachments: {} }, jobNames)
 
   return request => {
     switch (request.op) {
       case 'describe':
         return describe()
       case 'setup':
-        meta = scope.createMeta(request.setup, jobNames)
+        meta = environment.createMeta(request.setup, jobNames)
         return find('setupPlugin')?.(meta)
       case 'call':
         return method(request.method)?.(...request.args, meta)

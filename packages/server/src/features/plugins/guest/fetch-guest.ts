@@ -1,8 +1,8 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
-import type { GuestScope } from './guest-scope.ts'
+import type { GuestEnvironment } from './guest-environment.ts'
 
 /** `fetch` and its Response. The host decides whether a request is made. */
-export function fetchGuest(host: GuestHost, scope: GuestScope): void {
+export function fetchGuest(host: GuestHost, environment: GuestEnvironment): void {
   class Headers {
     #values = new Map<string, string>()
 
@@ -74,13 +74,13 @@ export function fetchGuest(host: GuestHost, scope: GuestScope): void {
     }
   }
 
-  scope.toResponse = answer => new Response(answer as HostAnswer)
-  scope.fetch = async (url, options = {}) => {
+  environment.toResponse = answer => new Response(answer as HostAnswer)
+  environment.fetch = async (url, options = {}) => {
     const headers = Object.fromEntries(new Headers(options.headers as object))
     const method = options.method === undefined ? 'GET' : String(options.method)
     const body = options.body === undefined || options.body === null ? null : String(options.body)
-    return scope.toResponse(await host.call('fetch', String(url), { method, headers, body }))
+    return environment.toResponse(await host.call('fetch', String(url), { method, headers, body }))
   }
-  Object.assign(globalThis, { fetch: scope.fetch, Headers })
-  scope.modules['node-fetch'] = scope.fetch
+  Object.assign(globalThis, { fetch: environment.fetch, Headers })
+  environment.modules['node-fetch'] = environment.fetch
 }

@@ -1,8 +1,8 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
-import type { GuestScope } from './guest-scope.ts'
+import type { GuestEnvironment } from './guest-environment.ts'
 
 /** `console`, `URL`, `URLSearchParams`, `posthog` and `RetryError`, and the modules that carry the same. */
-export function globalsGuest(host: GuestHost, scope: GuestScope): void {
+export function globalsGuest(host: GuestHost, environment: GuestEnvironment): void {
   const show = (value: unknown): string => {
     if (typeof value === 'string') return value
     if (value instanceof Error) return value.stack ? `${value}\n${value.stack}` : String(value)
@@ -134,7 +134,7 @@ export function globalsGuest(host: GuestHost, scope: GuestScope): void {
       }
       const body = data === undefined ? null : JSON.stringify(data)
       const options = { method, headers: headers ?? {}, body, key: personalApiKey }
-      return scope.toResponse(await host.call('posthog.api', String(path), options))
+      return environment.toResponse(await host.call('posthog.api', String(path), options))
     }
   const posthog = {
     capture: (event: unknown, properties: unknown = {}) => host.call('posthog.capture', String(event), properties),
@@ -142,5 +142,5 @@ export function globalsGuest(host: GuestHost, scope: GuestScope): void {
   }
 
   Object.assign(globalThis, { console, URL, URLSearchParams, RetryError, posthog })
-  scope.modules = { url: { URL, URLSearchParams }, '@posthog/plugin-scaffold': { RetryError } }
+  environment.modules = { url: { URL, URLSearchParams }, '@posthog/plugin-scaffold': { RetryError } }
 }

@@ -1,8 +1,8 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
-import type { GuestScope } from './guest-scope.ts'
+import type { GuestEnvironment } from './guest-environment.ts'
 
 /** The `meta` object that every method of a plugin gets as its last argument. */
-export function metaGuest(host: GuestHost, scope: GuestScope): void {
+export function metaGuest(host: GuestHost, environment: GuestEnvironment): void {
   const millisecondsIn: Record<string, number> = {
     millisecond: 1,
     second: 1_000,
@@ -58,7 +58,7 @@ export function metaGuest(host: GuestHost, scope: GuestScope): void {
       }
     }
 
-  scope.createMeta = ({ config, attachments }, jobNames) => ({
+  environment.createMeta = ({ config, attachments }, jobNames) => ({
     config,
     attachments: Object.fromEntries(
       Object.entries(attachments).map(([key, { contents_base64, ...file }]) => [

@@ -3,7 +3,7 @@ import { cryptoGuest } from './crypto-guest.ts'
 import { dispatchGuest } from './dispatch-guest.ts'
 import { fetchGuest } from './fetch-guest.ts'
 import { globalsGuest } from './globals-guest.ts'
-import type { GuestFunction } from './guest-scope.ts'
+import type { GuestFunction } from './guest-environment.ts'
 import { metaGuest } from './meta-guest.ts'
 
 /** The modules that a plugin can import besides its own files. */
@@ -36,7 +36,7 @@ const topLevelNames = [
 /** The scripts that set up a realm's environment, around the plugin's compiled code. */
 export function pluginProgram(name: string, code: string): SandboxProgram {
   const parts: GuestFunction[] = [globalsGuest, fetchGuest, cryptoGuest, metaGuest]
-  const topLevel = topLevelNames.map(known => `${known}: typeof ${known} === 'undefined' ? undefined : ${known}`)
+  const topLevel = topLevelNames.map(method => `${method}: typeof ${method} === 'undefined' ? undefined : ${method}`)
   return {
     name,
     scripts: [
@@ -47,7 +47,7 @@ export function pluginProgram(name: string, code: string): SandboxProgram {
       },
       {
         fileName: 'halyard.js',
-        text: `(scope => { const given = host; delete globalThis.host; delete globalThis.halyard; return (${String(dispatchGuest)})(given, scope) })(halyard)`,
+        text: `(environment => { const hostFunctions = host; delete globalThis.host; delete globalThis.halyard; return (${String(dispatchGuest)})(hostFunctions, environment) })(halyard)`,
       },
     ],
   }

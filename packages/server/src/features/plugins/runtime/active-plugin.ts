@@ -1,7 +1,7 @@
 import { monotonicNow } from '../../../concurrency/monotonic-clock.ts'
 import { type CallLimits, type Sandbox, type SandboxAnswer, SandboxFailure } from '../../../sandbox/sandbox.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
-import type { GuestSetup } from '../guest/guest-scope.ts'
+import type { GuestSetup } from '../guest/guest-environment.ts'
 import type { PluginMeter } from './plugin-meter.ts'
 import { openPluginRealm, type PluginRealm } from './plugin-realm.ts'
 import type { PooledPlugin, RealmPool } from './realm-pool.ts'

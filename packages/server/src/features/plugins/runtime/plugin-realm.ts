@@ -1,5 +1,5 @@
 import type { CallLimits, Sandbox, SandboxAnswer } from '../../../sandbox/sandbox.ts'
-import type { GuestCapabilities, GuestRequest, GuestSetup } from '../guest/guest-scope.ts'
+import type { GuestCapabilities, GuestRequest, GuestSetup } from '../guest/guest-environment.ts'
 import { pluginProgram } from '../guest/plugin-program.ts'
 import { createPluginHost } from './plugin-host.ts'
 import type { PluginServices } from './services/plugin-services.ts'

@@ -5,7 +5,7 @@ import { LoadFailed } from './feedback/load-failed.tsx'
  * A component whose code is loaded on demand. If it cannot be loaded, such as during a restart of the server, React would
  * replace the whole page with an error; here only that component is missing, and a message says so.
  */
-export const late = <Props extends object>(
+export const lazyComponent = <Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): LazyExoticComponent<ComponentType<Props>> =>
   lazy(() => load().then<{ default: ComponentType<Props> }, { default: ComponentType<Props> }>(asDefault, withoutIt))

@@ -1,10 +1,10 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
 
 /**
- * The scope that the guest functions of this folder share inside a realm. Each is sent there as text, so it may use its
+ * The environment that the guest functions of this folder share inside a realm. Each is sent there as text, so it may use its
  * parameters and ECMAScript only; `plugin-program.ts` assembles them in order.
  */
-export interface GuestScope {
+export interface GuestEnvironment {
   /** The modules that a plugin can import, by name. */
   modules: Record<string, unknown>
   fetch: GuestFetch
@@ -15,7 +15,7 @@ export interface GuestScope {
   plugin: GuestPlugin
 }
 
-export type GuestFunction = (host: GuestHost, scope: GuestScope) => unknown
+export type GuestFunction = (host: GuestHost, environment: GuestEnvironment) => unknown
 
 export type GuestFetch = (url: unknown, options?: Record<string, unknown>) => Promise<unknown>
 

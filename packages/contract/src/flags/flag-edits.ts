@@ -31,7 +31,7 @@ const common = {
   params: FlagParams,
 } as const
 
-export const flagIntentRoutes = {
+export const flagEditRoutes = {
   enable: route({
     ...common,
     path: `${flag}/enable`,
