@@ -1,6 +1,6 @@
 import { allRoutes, importSourceNames, propertyOperators, type Route, sdkRoutes } from '@halyard/contract'
 import { operators, strictOperators } from '@halyard/engine'
-import { importSources } from '@halyard/importers'
+import { importSources } from '@halyard/migrate'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'

@@ -1,6 +1,7 @@
-import { convertersBySource, ImportFileError, type ImportOptions, type ImportSource } from '@halyard/importers'
+import { convertersBySource, ImportFileError, type ImportOptions, type ImportSource } from '@halyard/migrate'
+import { compileImported, evaluateImported, OFF } from '@halyard/migrate/prove/evaluate-imported'
 import { describe, expect, it } from 'vitest'
-import { compileImported, evaluateImported, OFF } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
+import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 
 /** Small documents of each service: the values that people get, and what is refused. */
 
@@ -424,7 +425,7 @@ describe.each(cases)(
   ({ name, source, document, options = {}, values = {}, refused = {}, approximate = [], exact = [], ...more }) => {
     it(name, () => {
       const project = convertersBySource[source]!(document, options)
-      const snapshot = compileImported(project)
+      const snapshot = compileImported(project, linearRegex)
       expect([...snapshot.issues.values()].flat()).toEqual([])
       for (const [key, people] of Object.entries(values)) {
         for (const [id, attributes, value] of people) {

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
+import { provenSources } from '@halyard/migrate/prove/vendor-sdks'
 import { expect, it } from 'vitest'
-import { findSdk, provenSources } from '../../packages/server/src/cli/prove/vendor-sdks.ts'
+import { findSdk } from '../../packages/server/src/cli/prove/find-sdk.ts'
 import { proveRandom } from './proof.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { convertersBySource, type ImportSource } from '@halyard/importers'
+import { convertersBySource, type ImportSource } from '@halyard/migrate'
+import { compileImported, evaluateImported, normalized } from '@halyard/migrate/prove/evaluate-imported'
 import { expect, it } from 'vitest'
-import { compileImported, evaluateImported, normalized } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
+import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 import { proofOptions } from './proof.ts'
 
 /** The examples of docs/migrate are converted and evaluated, so that the pages cannot drift from the importers. */
@@ -20,7 +21,7 @@ it.each(guides)('the guide for $source shows what the import gives', ({ source, 
     status,
   }))
   expect(project.items.map(({ sourceKey, status }) => ({ sourceKey, status }))).toEqual(statuses)
-  const snapshot = compileImported(project)
+  const snapshot = compileImported(project, linearRegex)
   const rows = [...text.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$/gm)]
   expect(rows.length).toBeGreaterThan(0)
   for (const [, flag, id, properties, value] of rows) {

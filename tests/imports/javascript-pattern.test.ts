@@ -1,5 +1,5 @@
-import { convertPattern } from '@halyard/importers/javascript-pattern'
-import { judge } from '@halyard/importers/verdict'
+import { convertPattern } from '@halyard/migrate/importers/javascript-pattern'
+import { judge } from '@halyard/migrate/importers/verdict'
 import { expect, it } from 'vitest'
 import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 

@@ -1,8 +1,10 @@
-import type { ImportOptions, ImportSource } from '@halyard/importers'
-import { emptyTarget } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
-import { compareDocument, newTally, type Tally } from '../../packages/server/src/cli/prove/prove-import.ts'
-import { Random } from '../../packages/server/src/cli/prove/random.ts'
-import type { VendorSdk } from '../../packages/server/src/cli/prove/vendor-sdks.ts'
+import { certificateDifferencesMax } from '@halyard/contract'
+import type { ImportOptions, ImportSource } from '@halyard/migrate'
+import { compareDocument, newTally, type Tally } from '@halyard/migrate/prove/compare-document'
+import { emptyTarget } from '@halyard/migrate/prove/evaluate-imported'
+import { Random } from '@halyard/migrate/prove/random'
+import type { VendorSdk } from '@halyard/migrate/prove/vendor-sdks'
+import { targetRules } from '../../packages/server/src/features/imports/convert-file.ts'
 import { randomDocument } from './random-documents.ts'
 
 const contextsPerDocument = 200
@@ -15,11 +17,13 @@ export async function proveRandom(source: ImportSource, sdk: VendorSdk, seed: nu
   const tally = newTally()
   while (tally.pairs < pairs) {
     const document = randomDocument(source, random)
-    const limits = { pairsMax: pairs - tally.pairs, contextsMax: contextsPerDocument }
-    await compareDocument(
-      { source, document, options: proofOptions, project: emptyTarget, sdk, random, ...limits },
-      tally,
-    )
+    const limits = {
+      pairsMax: pairs - tally.pairs,
+      contextsMax: contextsPerDocument,
+      differencesMax: certificateDifferencesMax,
+    }
+    const conversion = { source, document, options: proofOptions, project: emptyTarget }
+    await compareDocument({ ...conversion, rules: targetRules, sdk, random, ...limits }, tally)
   }
   return tally
 }

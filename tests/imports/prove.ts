@@ -1,4 +1,5 @@
-import { findSdk, packageOf, provenSources } from '../../packages/server/src/cli/prove/vendor-sdks.ts'
+import { packageOf, provenSources } from '@halyard/migrate/prove/vendor-sdks'
+import { findSdk } from '../../packages/server/src/cli/prove/find-sdk.ts'
 import { version } from '../../packages/server/src/version.ts'
 import { proveRandom } from './proof.ts'
 

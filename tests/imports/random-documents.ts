@@ -1,5 +1,5 @@
-import type { ImportSource } from '@halyard/importers'
-import type { Random } from '../../packages/server/src/cli/prove/random.ts'
+import type { ImportSource } from '@halyard/migrate'
+import type { Random } from '@halyard/migrate/prove/random'
 import { launchdarkly } from './random-launchdarkly.ts'
 import {
   dates,

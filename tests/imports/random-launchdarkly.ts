@@ -1,4 +1,4 @@
-import type { Random } from '../../packages/server/src/cli/prove/random.ts'
+import type { Random } from '@halyard/migrate/prove/random'
 import { dates, type Json, keys, numbers, patterns, properties, texts, versions, weights } from './random-values.ts'
 
 const shortVersions = ['1.2', '2', '1.2-rc.1', 'v1.2.3', '1.10.0+build', 'x']

@@ -1,4 +1,4 @@
-import type { Random } from '../../packages/server/src/cli/prove/random.ts'
+import type { Random } from '@halyard/migrate/prove/random'
 
 /** The values from which random documents are made. */
 

@@ -1,15 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { convertersBySource, ImportFileError, type ImportItem, type ImportSource } from '@halyard/importers'
-import { parse as parseYaml } from 'yaml'
+import { convertersBySource, ImportFileError, type ImportItem, type ImportSource } from '@halyard/migrate'
 import {
   compileImported,
   evaluateImported,
   normalized,
   OFF,
   type ProofContext,
-} from '../../packages/server/src/cli/prove/evaluate-imported.ts'
+} from '@halyard/migrate/prove/evaluate-imported'
+import { parse as parseYaml } from 'yaml'
+import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 import { gherkinCases } from './gherkin.ts'
 import { proofOptions } from './proof.ts'
 
@@ -312,7 +313,7 @@ function replay(source: ImportSource, path: string): Tally {
       const project = convertersBySource[source]!(document, proofOptions)
       item = project.items.find(({ kind, sourceId }) => kind === 'flag' && sourceId === flag)
       if (item?.status !== 'refused') {
-        const kept = compileImported(project)
+        const kept = compileImported(project, linearRegex)
         found = item === undefined ? OFF : evaluateImported(project, kept, context, Date.now()).get(flag)
       }
     } catch (error) {

@@ -1,13 +1,8 @@
 import { compile, type Snapshot } from '@halyard/engine'
-import { convertersBySource, type ExportedProject, exporters, type ImportedProject } from '@halyard/importers'
+import { convertersBySource, type ExportedProject, exporters, type ImportedProject } from '@halyard/migrate'
+import { compileImported, evaluateImported, OFF, type ProofContext } from '@halyard/migrate/prove/evaluate-imported'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import {
-  compileImported,
-  evaluateImported,
-  OFF,
-  type ProofContext,
-} from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 
 /** The payload of a variant is its value, as in the formats that are compared. */
@@ -171,7 +166,7 @@ const compiled = ({ flags, cohorts }: ExportedProject): Snapshot =>
   compile({ flags, cohorts, groupTypes: {}, propertyMatchingVersion: 2 }, { regex: linearRegex })
 
 function expectSameValues(project: ExportedProject, exact: readonly string[], imported: ImportedProject): void {
-  const [before, after] = [compiled(project), compileImported(imported)]
+  const [before, after] = [compiled(project), compileImported(imported, linearRegex)]
   for (const person of people) {
     const [wanted, found] = [valuesFor(before, person), valuesFor(after, person)]
     for (const key of exact) expect([key, person, found.get(key)]).toEqual([key, person, wanted.get(key)])

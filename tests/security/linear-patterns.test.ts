@@ -8,13 +8,13 @@ import { superlinearPart } from './superlinear-pattern.ts'
 /** No input costs more than linear time: every pattern of the packages that read input is checked for ambiguity. */
 
 const packages = resolve(import.meta.dirname, '../../packages')
-const readingInput = ['engine', 'contract', 'importers', 'server', 'web']
+const readingInput = ['engine', 'contract', 'migrate', 'server', 'web']
 
 /** Patterns that are computed from values, and why no input makes them slow. */
 const computedPatterns: Readonly<Record<string, string>> = {
   'engine/src/compile/match/portable-regex.ts': 'only compiled, to see whether it is valid',
-  'importers/src/javascript-pattern.ts': 'only compiled, to see whether it is valid',
-  'importers/src/growthbook/conditions.ts': 'only patterns with few choices run, on four characters',
+  'migrate/src/importers/javascript-pattern.ts': 'only compiled, to see whether it is valid',
+  'migrate/src/importers/growthbook/conditions.ts': 'only patterns with few choices run, on four characters',
   'server/src/http/routes/allowed-methods.ts': 'made of the route table, which is checked below',
   'web/src/flags/code/highlight.ts': 'runs on snippets that the dashboard writes',
 }

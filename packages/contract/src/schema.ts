@@ -43,6 +43,21 @@ export const IdInput = (description?: string) =>
 export const descriptionCharactersMax = 10_000
 
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+interface Described {
+  readonly description?: string
+  readonly examples?: readonly unknown[]
+}
+/** One of these texts in a response, typed as their union. */
+export const OneOf = <const T extends string>(texts: readonly T[], described: Described) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...texts], ...described })
+/** One of these texts in a request. */
+export const OneOfInput = <const T extends string>(texts: readonly T[], described: Described) =>
+  Type.Union(
+    texts.map(text => Type.Literal(text)),
+    { ...described },
+  ) as unknown as ReturnType<typeof Type.Unsafe<T>>
+
 export const Instant = (description = 'ISO 8601 date-time in UTC.', example?: string | null) =>
   Type.String({ format: 'date-time', ...documented(description, example) })
 export const Uuid = (description?: string) => Type.String({ format: 'uuid', ...documented(description) })

@@ -1,8 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
-import { FreeObjectInput, FreeValueInput, IdParam, Instant, kibibyte, Nullable, ProjectParams } from '../schema.ts'
-import { ImportSourceInput } from './imports.ts'
+import {
+  FreeObjectInput,
+  FreeValueInput,
+  IdParam,
+  Instant,
+  kibibyte,
+  Nullable,
+  OneOfInput,
+  ProjectParams,
+} from '../schema.ts'
+import { ImportSourceInput, importStatuses } from './imports.ts'
 
 /** Flags that a certificate lists; those that are not all equal come first. */
 export const certificateFlagsMax = 10_000
@@ -14,7 +23,7 @@ export const certificatesMax = 50
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: 1e12, description, examples: [200_000] })
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ maxLength, description, examples: [example] })
-const status = Type.Union([Type.Literal('exact'), Type.Literal('approximate'), Type.Literal('refused')], {
+const status = OneOfInput(importStatuses, {
   description: '`exact`, `approximate` or `refused`.',
   examples: ['exact'],
 })

@@ -9,6 +9,8 @@ import {
   Instant,
   mebibyte,
   Nullable,
+  OneOf,
+  OneOfInput,
   OrganizationParams,
   ProjectParams,
 } from '../schema.ts'
@@ -31,26 +33,10 @@ export const importSourceNames = [
   'configcat',
 ] as const
 
-const Source = Type.String({
-  enum: [...importSourceNames],
-  description: 'The service that wrote the file.',
-  examples: ['launchdarkly'],
-})
-export const ImportSourceInput = Type.Union(
-  [
-    Type.Literal('posthog'),
-    Type.Literal('launchdarkly'),
-    Type.Literal('unleash'),
-    Type.Literal('growthbook'),
-    Type.Literal('flagsmith'),
-    Type.Literal('flagd'),
-    Type.Literal('go-feature-flag'),
-    Type.Literal('flipt'),
-    Type.Literal('configcat'),
-  ],
-  { description: 'The service that wrote the file.', examples: ['launchdarkly'] },
-)
-const statuses = ['exact', 'approximate', 'refused'] as const
+const ofSource = { description: 'The service that wrote the file.', examples: ['launchdarkly'] }
+const Source = OneOf(importSourceNames, ofSource)
+export const ImportSourceInput = OneOfInput(importSourceNames, ofSource)
+export const importStatuses = ['exact', 'approximate', 'refused'] as const
 const drifts = ['new', 'unchanged', 'changed_at_source', 'changed_here', 'changed_both', 'exists_here'] as const
 const outcomes = ['created', 'updated', 'unchanged', 'skipped'] as const
 
@@ -115,19 +101,17 @@ export const ImportItem = Type.Object(
     project: Nullable(
       Type.Integer({ description: 'Id of the project; null until the import has created it.', examples: [1] }),
     ),
-    kind: Type.String({ enum: ['flag', 'segment'], description: 'What it is in the file.' }),
+    kind: OneOf(['flag', 'segment'], { description: 'What it is in the file.' }),
     source_key: Type.String({ description: 'The key in the file.', examples: ['new-checkout'] }),
-    status: Type.String({
-      enum: [...statuses],
+    status: OneOf(importStatuses, {
       description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
     }),
     reasons: Type.Array(Reason, { description: 'Why it is not exact; of an exact item, what to know about it.' }),
-    drift: Type.String({
-      enum: [...drifts],
+    drift: OneOf(drifts, {
       description:
         'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
     }),
-    outcome: Nullable(Type.String({ enum: [...outcomes], description: 'What applying did; null before.' })),
+    outcome: Nullable(OneOf(outcomes, { description: 'What applying did; null before.' })),
     flag: Nullable(Type.Integer({ description: 'Id of the imported flag.', examples: [12] })),
     cohort: Nullable(Type.Integer({ description: 'Id of the imported cohort.', examples: [3] })),
   },
@@ -206,7 +190,7 @@ const FlagExport = Type.Object(
     items: Type.Array(
       Type.Object({
         key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-        status: Type.String({ enum: [...statuses], description: '`exact`, `approximate` or `refused`.' }),
+        status: OneOf(importStatuses, { description: '`exact`, `approximate` or `refused`.' }),
         reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
       }),
       { description: 'One for each flag.' },

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
-import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
+import { IdParam, Instant, Nullable, OneOfInput, ProjectParams } from '../schema.ts'
 
 /** What a webhook can be notified of. */
 export const webhookEvents = [
@@ -21,10 +21,7 @@ export const webhookEvents = [
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
-const Event = Type.Union(
-  webhookEvents.map(event => Type.Literal(event)),
-  { description: 'A kind of event.', examples: ['flag.updated'] },
-) as unknown as ReturnType<typeof Type.Unsafe<WebhookEvent>>
+const Event = OneOfInput(webhookEvents, { description: 'A kind of event.', examples: ['flag.updated'] })
 const Format = Type.Union(
   [Type.Literal('json'), Type.Literal('slack'), Type.Literal('teams'), Type.Literal('discord')],
   { description: 'What the receiver understands; default `json`.', examples: ['json'] },

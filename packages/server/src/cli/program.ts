@@ -1,4 +1,4 @@
-import { importSources } from '@halyard/importers/model'
+import { importSources } from '@halyard/migrate/model'
 import { Argument, Command, Option } from 'commander'
 import { version } from '../version.ts'
 import { addAccountCommands } from './commands/account-commands.ts'

@@ -116,9 +116,7 @@ function ItemTable({ items, projectId }: { items: readonly ImportItem[]; project
   const t = useMessages()
   const stateOf = ({ outcome, drift, status }: ImportItem): string => {
     if (status === 'refused') return '–'
-    return outcome === null
-      ? t.imports.drifts[drift as keyof typeof t.imports.drifts]
-      : t.imports.outcomes[outcome as keyof typeof t.imports.outcomes]
+    return outcome === null ? t.imports.drifts[drift] : t.imports.outcomes[outcome]
   }
   return (
     <DataTable

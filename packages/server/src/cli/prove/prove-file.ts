@@ -1,14 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { ImportCertificate } from '@halyard/contract'
-import type { ImportOptions, ImportSource } from '@halyard/importers'
-import type { TargetProject } from '../../features/imports/check-imported.ts'
-import { readContent } from '../../features/imports/convert-file.ts'
+import { certificateDifferencesMax, certificateFlagsMax, type ImportCertificate } from '@halyard/contract'
+import type { ImportItem, ImportOptions, ImportSource, TargetProject } from '@halyard/migrate/model'
+import { type Certificate, proveImport } from '@halyard/migrate/prove/certificate'
+import { installLine, provenSources } from '@halyard/migrate/prove/vendor-sdks'
+import { fileProblem, readContent, targetRules } from '../../features/imports/convert-file.ts'
 import { Problem } from '../../problem.ts'
+import { version } from '../../version.ts'
 import { progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
-import { type ProvenImport, proveImport } from './prove-import.ts'
-import { findSdk, installLine, provenSources } from './vendor-sdks.ts'
+import { findSdk } from './find-sdk.ts'
 
 export interface ProveFileOptions {
   /** The SDK is in its `node_modules`, or above it. */
@@ -25,7 +26,7 @@ export async function proveFile(
   source: ImportSource,
   content: string,
   { sdkFrom, pairs, seed = Math.floor(Math.random() * 2 ** 31), importOptions: options, project }: ProveFileOptions,
-): Promise<ProvenImport> {
+): Promise<{ readonly certificate: Certificate; readonly items: readonly ImportItem[] }> {
   if (!provenSources.includes(source)) {
     throw new CommandError(`--prove is not possible for ${source}: there is no SDK on npm that evaluates its files.`)
   }
@@ -36,18 +37,31 @@ export async function proveFile(
   }
   progress(`Comparing with ${sdk.packageName} ${sdk.version}, seed ${seed}.`)
   try {
-    const document = readContent(content)
-    const onProgress = progressIn(pairs)
-    const proof = { source, content, document, options, project, sdk, seed, pairsMax: pairs, onProgress }
-    const proven = await proveImport(proof)
+    const proven = await proveImport({
+      source,
+      content,
+      document: readContent(content),
+      options,
+      project,
+      rules: targetRules,
+      sdk,
+      seed,
+      pairsMax: pairs,
+      flagsMax: certificateFlagsMax,
+      differencesMax: certificateDifferencesMax,
+      halyardVersion: version,
+      nodeVersion: process.versions.node,
+      onProgress: progressIn(pairs),
+    })
     const { pairs: compared, exact, approximate } = proven.certificate
     if (compared === 0 && exact + approximate > 0) {
       throw new CommandError('The SDK has no value for any flag of the file, so nothing was proven or imported.')
     }
     return proven
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    throw new CommandError(error.message)
+    const problem = fileProblem(error)
+    if (!(problem instanceof Problem)) throw error
+    throw new CommandError(problem.message)
   }
 }
 
@@ -67,23 +81,4 @@ export function writeCertificate(file: string, certificate: ImportCertificate): 
   } catch (error) {
     throw new CommandError(`${file} cannot be written: ${(error as Error).message}`)
   }
-}
-
-/** Differences of exact flags are faults; those of approximate flags are named by their reasons. */
-export function describeCertificate(certificate: ImportCertificate): void {
-  const { sdk, sdk_version: version, seed, pairs, equal, differing, declared, sdk_errors: errors } = certificate
-  for (const { key, pairs: compared, status, not_compared: why = 'no comparison was made' } of certificate.flags) {
-    if (compared === 0 && status !== 'refused') console.log(`not compared  flag ${key}\n  ${why}`)
-  }
-  for (const { flag, context, there, here, there_trace: trace, here_trace: own } of certificate.differences.filter(
-    ({ status }) => status === 'exact',
-  )) {
-    const groups = Object.keys(context.groups ?? {}).length === 0 ? '' : ` ${JSON.stringify(context.groups)}`
-    console.log(`differs  flag ${flag} for ${context.id} ${JSON.stringify(context.attributes)}${groups}`)
-    console.log(`  ${sdk}: ${JSON.stringify(there)} ${JSON.stringify(trace)}`)
-    console.log(`  halyard: ${JSON.stringify(here)} ${JSON.stringify(own)}`)
-  }
-  console.log(`${pairs} comparisons with ${sdk} ${version}, seed ${seed}: ${equal} equal.`)
-  console.log(`${differing} differ for exact flags, ${declared} for approximate flags.`)
-  if (errors > 0) console.log(`For ${errors} more, the SDK has no value.`)
 }

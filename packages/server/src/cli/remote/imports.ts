@@ -1,9 +1,15 @@
 import type { ImportCertificate, ImportItem, ImportPlan } from '@halyard/contract'
-import type { ImportOptions, ImportSource } from '@halyard/importers'
-import type { TargetProject } from '../../features/imports/check-imported.ts'
+import {
+  flagCounts,
+  type ImportOptions,
+  type ImportSource,
+  importStatuses,
+  type TargetProject,
+} from '@halyard/migrate/model'
+import { certificateLines } from '@halyard/migrate/prove/certificate'
 import { version } from '../../version.ts'
 import { printJson, progress } from '../output.ts'
-import { describeCertificate, proveFile, writeCertificate } from '../prove/prove-file.ts'
+import { proveFile, writeCertificate } from '../prove/prove-file.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { type Api, type RemoteOptions, withApi } from './api.ts'
 import { readSource, type SourceFile, type SourceOptions } from './read-source.ts'
@@ -112,7 +118,7 @@ async function prove(
   })
   requireSameItems(planned.items, items)
   if (options.certificate !== undefined) writeCertificate(options.certificate, certificate)
-  if (!options.json) describeCertificate(certificate)
+  if (!options.json) for (const line of certificateLines(certificate)) console.log(line)
   return certificate
 }
 
@@ -121,13 +127,11 @@ function requireSameItems(
   planned: readonly ImportItem[],
   compared: readonly Pick<ImportItem, 'kind' | 'status'>[],
 ): void {
-  const countOf = (items: readonly Pick<ImportItem, 'kind' | 'status'>[], status: string) =>
-    items.filter(item => item.kind === 'flag' && item.status === status).length
-  for (const status of ['exact', 'approximate', 'refused']) {
-    const [there, here] = [countOf(planned, status), countOf(compared, status)]
-    if (there === here) continue
+  const [there, here] = [flagCounts(planned), flagCounts(compared)]
+  for (const status of importStatuses) {
+    if (there[status] === here[status]) continue
     throw new CommandError(
-      `The server finds ${there} flags ${status}, this command ${here}. Use the version of the server here (this is ${version}).`,
+      `The server finds ${there[status]} flags ${status}, this command ${here[status]}. Use the version of the server here (this is ${version}).`,
     )
   }
 }

@@ -1,9 +1,5 @@
-import {
-  type StoredCertificate as CertificateWire,
-  certificatesMax,
-  type ImportCertificate,
-  routes,
-} from '@halyard/contract'
+import { type StoredCertificate as CertificateWire, certificatesMax, routes } from '@halyard/contract'
+import { mismatchOf } from '@halyard/migrate/prove/certificate'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -12,7 +8,6 @@ import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import type { StoredCertificate } from './certificate-store.ts'
-import type { PlannedItem } from './import-plan.ts'
 
 /** Serves the certificates of imports: what comparing with the service's own SDK has shown. */
 export function serveCertificates(
@@ -37,7 +32,8 @@ export function serveCertificates(
         const target = plan?.targets.findIndex(({ projectId }) => projectId === project.id) ?? -1
         if (target === -1)
           throw invalid('import', 'does_not_exist', `There is no import ${importId} into this project.`)
-        requireSameFlags(body.certificate, await tx.imports.readItems(importId, target))
+        const mismatch = mismatchOf(body.certificate, await tx.imports.readItems(importId, target))
+        if (mismatch) throw invalid(`certificate__${mismatch.field}`, 'invalid_input', mismatch.message)
       }
       const created = await tx.certificates.create(project.id, {
         importId,
@@ -61,23 +57,6 @@ export function serveCertificates(
     })
     return answer({ status: 204 })
   })
-}
-
-/** A certificate of another conversion would prove nothing about the import. Raises `invalid`. */
-function requireSameFlags(certificate: ImportCertificate, items: readonly PlannedItem[]): void {
-  const flags = items.filter(({ kind }) => kind === 'flag')
-  for (const status of ['exact', 'approximate', 'refused'] as const) {
-    const count = flags.filter(flag => flag.status === status).length
-    if (certificate[status] === count) continue
-    const message = `The import has ${count} flags that are ${status}, the certificate ${certificate[status]}; prove this import.`
-    throw invalid(`certificate__${status}`, 'invalid_input', message)
-  }
-  const statuses = new Map(flags.map(({ sourceKey, status }) => [sourceKey, status]))
-  for (const [index, { key, status }] of certificate.flags.entries()) {
-    if (statuses.get(key) === status) continue
-    const message = `The flag is ${statuses.get(key) ?? 'missing'} in the import; prove this import.`
-    throw invalid(`certificate__flags__${index}`, 'invalid_input', message)
-  }
 }
 
 async function getCertificate(tx: Stores, { id }: Project, certificateId: string): Promise<StoredCertificate> {

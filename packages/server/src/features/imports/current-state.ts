@@ -1,5 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
-import type { ImportSource } from '@halyard/importers/model'
+import type { ImportSource } from '@halyard/migrate/model'
 import type { Flag } from '../../domain/flag.ts'
 import type { Stores } from '../../stores.ts'
 import type { JsonSchema } from '../flags/schemas/payload-schema.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/importers/model'
+import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/migrate/model'
 import type { Cohort } from '../../domain/cohort.ts'
 import type { Flag } from '../../domain/flag.ts'
 import type { Instant } from '../../instant.ts'

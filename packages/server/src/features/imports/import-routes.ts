@@ -1,6 +1,6 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
-import { type ExportFormat, exportFormats } from '@halyard/importers/export/exported'
-import { exporters } from '@halyard/importers/export/exporters'
+import { type ExportFormat, exportFormats } from '@halyard/migrate/exporters/exported'
+import { exporters } from '@halyard/migrate/exporters/exporters'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'

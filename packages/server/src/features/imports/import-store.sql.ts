@@ -1,4 +1,4 @@
-import type { ImportSource } from '@halyard/importers/model'
+import type { ImportSource } from '@halyard/migrate/model'
 import type { Kysely, Selectable } from 'kysely'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'

@@ -1,4 +1,4 @@
-import type { ImportSource } from '@halyard/importers/model'
+import type { ImportSource } from '@halyard/migrate/model'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { ImportLink, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'

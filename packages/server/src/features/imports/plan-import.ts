@@ -1,12 +1,12 @@
 import { importItemsMax } from '@halyard/contract'
-import type { ImportedProject, ImportItem, ImportOptions, ImportSource } from '@halyard/importers/model'
+import type { ImportedProject, ImportItem, ImportOptions, ImportSource, TargetProject } from '@halyard/migrate/model'
+import { groupTypesUsedBy } from '@halyard/migrate/model/group-types'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
-import type { TargetProject } from './check-imported.ts'
-import { convertFile, groupTypesUsedBy } from './convert-file.ts'
+import { convertFile } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
 import { convertInThread } from './thread/convert-in-thread.ts'
@@ -62,10 +62,8 @@ export async function planImport(
     const project = existing ?? newProject(name ?? '')
     const named = { ...options, ...(environment !== null && { environment }) }
     const onConverted = (total: number) => stepsOf(report, project.name, total, 'checked')
-    const imported =
-      bytes < bytesInThreadMin
-        ? await convertFile(source, document, named, project, onConverted)
-        : await convertInThread({ source, document, options: named, project }, onConverted)
+    const convert = bytes < bytesInThreadMin ? convertFile : convertInThread
+    const imported = await convert({ source, document, options: named, project }, onConverted)
     count += imported.items.length
     if (count > importItemsMax) {
       throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)

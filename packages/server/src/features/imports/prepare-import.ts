@@ -1,6 +1,7 @@
-import { groupTypesIn } from '@halyard/importers/group-types'
-import type { ImportedCohort, ImportedFlag, ImportReason } from '@halyard/importers/model'
-import { type Uses, usesOf, usesOfCohort } from '@halyard/importers/refuse-dependents'
+import { createChecker } from '@halyard/migrate/convert/check-imported'
+import type { ImportedCohort, ImportedFlag, ImportReason } from '@halyard/migrate/model'
+import { groupTypesIn, withGroupTypes } from '@halyard/migrate/model/group-types'
+import { type Uses, usesOf, usesOfCohort } from '@halyard/migrate/model/refuse-dependents'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
 import { forbidden, invalid, missing, Problem } from '../../problem.ts'
@@ -9,8 +10,7 @@ import { type Actor, hasAnyScope, type Organization, type Project } from '../../
 import { canEditFlag, type FlagGrants } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import { findProject } from '../flags/copies/copy-flag.ts'
-import { createChecker } from './check-imported.ts'
-import { withGroupTypes } from './convert-file.ts'
+import { targetRules } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import { type Definition, type ImportPlan, type Outcome, type PlannedItem, sourceHashOf } from './import-plan.ts'
 import { newProject, stepsOf } from './plan-import.ts'
@@ -183,7 +183,7 @@ async function checkWritten(
   const flags = flagBatches.flat().map(flagOf)
   const cohorts = cohortBatches.flat().map(cohortOf)
   const target = withGroupTypes(project ?? newProject(name), { flags, cohorts })
-  const check = createChecker({ flags, cohorts }, target, {
+  const check = createChecker({ flags, cohorts }, target, targetRules, {
     flagId: sourceId => existingIds.flag.get(sourceId),
     cohortId: sourceId => existingIds.segment.get(sourceId),
     flag: id => {

@@ -1,4 +1,4 @@
-import type { ExportedProject } from '@halyard/importers/export/exported'
+import type { ExportedProject } from '@halyard/migrate/exporters/exported'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { readSchemas } from './current-state.ts'

@@ -1,12 +1,12 @@
 import { environmentNameCharactersMax, importTargetsMax } from '@halyard/contract'
-import type { ImportSource } from '@halyard/importers/model'
+import type { ImportSource } from '@halyard/migrate/model'
 import { forbidden, invalid, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, hasAnyScope, type Organization, requireLevel } from '../../tenancy.ts'
 import type { EnvironmentSet } from '../change-control/environments/environment.ts'
 import { getSet } from '../change-control/environments/save-set.ts'
 import { findProject } from '../flags/copies/copy-flag.ts'
-import { environmentsIn, readContent } from './convert-file.ts'
+import { readContent, readEnvironments } from './convert-file.ts'
 import type { NewTarget } from './plan-import.ts'
 
 /** Which environments of which files go where, as it is sent. */
@@ -41,7 +41,7 @@ export async function readTargets(
   }
   if (newSet !== undefined) requireSetCreation(actor, organization)
   const shared = wanted.content === undefined ? undefined : readContent(wanted.content)
-  const names = mapping || shared === undefined ? [] : environmentsIn(source, shared)
+  const names = mapping || shared === undefined ? [] : readEnvironments(source, shared)
   return database.read(async tx => {
     const set = setId === undefined ? undefined : await getSet(tx, organization, setId)
     const entries: readonly MappingEntry[] =

@@ -1,10 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { ImportedCohort, ImportedFlag, ImportedProject, ImportItem } from '@halyard/importers/model'
+import type { Conversion } from '@halyard/migrate/convert/convert-file'
+import type { ImportedCohort, ImportedFlag, ImportedProject, ImportItem } from '@halyard/migrate/model'
 import { Semaphore } from '../../../concurrency/semaphore.ts'
 import { findWorkerCode } from '../../../concurrency/worker-code.ts'
 import { invalid, Problem } from '../../../problem.ts'
-import type { ConversionRequest, FromConversion } from './import-messages.ts'
+import type { FromConversion } from './import-messages.ts'
 
 const heapMegabytesMax = 2048
 
@@ -17,7 +18,7 @@ const conversions = new Semaphore({
 
 /** As `convertFile`, in a worker thread. */
 export async function convertInThread(
-  request: ConversionRequest,
+  request: Conversion,
   onConverted: (total: number) => (checked: number) => void,
 ): Promise<ImportedProject> {
   const release = await conversions.acquire()
@@ -29,7 +30,7 @@ export async function convertInThread(
 }
 
 async function runConversion(
-  { source, document, options, project: { groupTypes, propertyMatchingVersion } }: ConversionRequest,
+  { source, document, options, project: { groupTypes, propertyMatchingVersion } }: Conversion,
   onConverted: (total: number) => (checked: number) => void,
 ): Promise<ImportedProject> {
   const code = await findWorkerCode('import-worker', new URL('./import-worker.ts', import.meta.url))
@@ -39,7 +40,7 @@ async function runConversion(
       document,
       options,
       project: { groupTypes, propertyMatchingVersion },
-    } satisfies ConversionRequest,
+    } satisfies Conversion,
     name: 'import',
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax },

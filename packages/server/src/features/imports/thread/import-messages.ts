@@ -1,15 +1,5 @@
-import type { ImportedProject, ImportOptions, ImportSource } from '@halyard/importers/model'
+import type { ImportedProject } from '@halyard/migrate/model'
 import type { ProblemKind } from '../../../problem.ts'
-import type { TargetProject } from '../check-imported.ts'
-
-/** What the worker thread converts. */
-export interface ConversionRequest {
-  readonly source: ImportSource
-  /** Parsed. */
-  readonly document: unknown
-  readonly options: ImportOptions
-  readonly project: TargetProject
-}
 
 /** Parts of the result; each is requested, so that reading them does not block the event loop. */
 export type ConvertedPart = Partial<Pick<ImportedProject, 'flags' | 'cohorts' | 'items'>>

@@ -1,11 +1,12 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Conversion } from '@halyard/migrate/convert/convert-file'
 import { Problem } from '../../../problem.ts'
 import { convertFile } from '../convert-file.ts'
-import type { ConversionRequest, ConvertedPart, FromConversion } from './import-messages.ts'
+import type { ConvertedPart, FromConversion } from './import-messages.ts'
 
 /** Converts one file in a worker thread, so that thousands of flags do not block the event loop. */
-const { source, document, options, project } = workerData as ConversionRequest
+const conversion = workerData as Conversion
 const port = parentPort!
 const send = (message: FromConversion) => port.postMessage(message)
 
@@ -21,7 +22,7 @@ function* partsOf<T>(list: readonly T[], part: (items: readonly T[]) => Converte
 }
 
 async function convert(): Promise<void> {
-  const converted = await convertFile(source, document, options, project, total => {
+  const converted = await convertFile(conversion, total => {
     send({ kind: 'converted', total })
     return count => {
       if (count % itemsPerReport === 0 || count === total) send({ kind: 'checked', count })
