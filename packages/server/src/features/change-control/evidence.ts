@@ -11,64 +11,77 @@ const roundsMax = 3
  */
 export class Evidence {
   readonly #guard: FlagGuard
-  readonly #measure: (save: FlagSave) => Promise<Impact | undefined>
+  readonly #measure: Measure | undefined
   readonly #checked = new Set<string>()
   readonly #measured = new Map<string, Impact | undefined>()
-  #unchecked: FlagSave[] = []
-  #unmeasured: FlagSave[] = []
-  #checks = 0
-  #measures = 0
+  readonly #checks = new Map<string, number>()
+  readonly #measures = new Map<string, number>()
+  #unchecked = new Map<string, FlagSave>()
+  #unmeasured = new Map<string, FlagSave>()
 
-  constructor(guard: FlagGuard, measure: (save: FlagSave) => Promise<Impact | undefined>) {
+  /** Without `measure`, no number of people is known. */
+  constructor(guard: FlagGuard, measure?: Measure) {
     this.#guard = guard
     this.#measure = measure
   }
 
   /** A transaction starts, or starts again. */
   begin(): void {
-    this.#unchecked = []
-    this.#unmeasured = []
+    this.#unchecked = new Map()
+    this.#unmeasured = new Map()
   }
 
   /** Plugins check the flag before it is saved. */
   check(save: FlagSave): void {
-    if (this.#guard.isActive(save.projectId) && !this.#checked.has(fingerprintOf(save))) this.#unchecked.push(save)
+    const fingerprint = fingerprintOf(save)
+    if (this.#guard.isActive(save.projectId) && !this.#checked.has(fingerprint)) this.#unchecked.set(fingerprint, save)
   }
 
-  /** How many people the change affects. One that is not measured yet counts as too many. */
+  /** How many people the change affects. One that is not measured counts as too many. */
   impactOf(save: FlagSave): Impact | undefined {
     const fingerprint = fingerprintOf(save)
-    if (!this.#measured.has(fingerprint)) this.#unmeasured.push(save)
+    if (this.#measure && !this.#measured.has(fingerprint)) this.#unmeasured.set(fingerprint, save)
     return this.#measured.get(fingerprint)
   }
 
   get isComplete(): boolean {
-    return this.#unchecked.length + this.#unmeasured.length === 0
+    return this.#unchecked.size + this.#unmeasured.size === 0
   }
 
   /** What was decided before people were counted does not hold. */
   get isMeasured(): boolean {
-    return this.#unmeasured.length === 0
+    return this.#unmeasured.size === 0
   }
 
-  /** Raises `invalid` with the objection of a plugin, and `conflict` when the flag keeps changing meanwhile. */
+  /** Raises `invalid` with the objection of a plugin, and `conflict` when a flag keeps changing meanwhile. */
   async gather(): Promise<void> {
-    if (this.#unmeasured.length > 0) {
-      if (this.#measures++ === roundsMax) throw keepsChanging()
-      for (const save of this.#unmeasured) this.#measured.set(fingerprintOf(save), await this.#measure(save))
+    if (this.#unmeasured.size > 0) {
+      for (const [fingerprint, save] of this.#unmeasured) {
+        startRound(this.#measures, save)
+        this.#measured.set(fingerprint, await this.#measure?.(save))
+      }
       return
     }
-    if (this.#checks++ === roundsMax) throw keepsChanging()
-    for (const save of this.#unchecked) {
+    for (const [fingerprint, save] of this.#unchecked) {
+      startRound(this.#checks, save)
       await this.#guard.check(save)
-      this.#checked.add(fingerprintOf(save))
+      this.#checked.add(fingerprint)
     }
   }
+}
+
+type Measure = (save: FlagSave) => Promise<Impact | undefined>
+
+/** Counts for each flag, since one request may write many and learn of them one after another. */
+function startRound(rounds: Map<string, number>, { projectId, stored, flag }: FlagSave): void {
+  const name = `${projectId} ${stored?.id ?? flag.key}`
+  const count = rounds.get(name) ?? 0
+  if (count === roundsMax) throw keepsChanging()
+  rounds.set(name, count + 1)
 }
 
 const keepsChanging = (): Problem =>
   new Problem('conflict', 'The flag kept changing while plugins checked it; nothing was changed. Try again.')
 
-/** For jobs, which were checked when they were planned. */
-export const noEvidence = (): Evidence =>
-  new Evidence({ isActive: () => false, check: async () => {} }, async () => undefined)
+/** For jobs, which were checked when they were planned and count no people. */
+export const noEvidence = (): Evidence => new Evidence({ isActive: () => false, check: async () => {} })

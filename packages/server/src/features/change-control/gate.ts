@@ -1,4 +1,4 @@
-import type { ApprovalNeeded, Saved } from '../../domain/approval.ts'
+import type { ApprovalNeeded, Held, Saved } from '../../domain/approval.ts'
 import type { Authorization } from '../../domain/authorization.ts'
 import type { ChangeRequest } from '../../domain/change-request.ts'
 import type { Flag } from '../../domain/flag.ts'
@@ -10,7 +10,7 @@ import { type CommittedCohort, commitCohort, type PlannedCohort } from '../cohor
 import { commitFlags } from '../flags/bulk/many-flags.ts'
 import { commitFlag } from '../flags/commit-flag.ts'
 import type { FlagGate } from '../flags/flag-writes.ts'
-import type { PlannedFlag } from '../flags/plan-flag.ts'
+import { isUnchanged, type PlannedFlag } from '../flags/plan-flag.ts'
 import { authorizeCohort, authorizeFlag, authorizeSchedule, type Decision } from './authorize.ts'
 import type { Evidence } from './evidence.ts'
 import { openRequest, openReview } from './requests/open-request.ts'
@@ -53,7 +53,7 @@ export class Gate implements FlagGate {
   /** Decides without saving. */
   async decideFlag(planned: PlannedFlag): Promise<Decision | { readonly kind: 'undecided' }> {
     const decision = await authorizeFlag(this.tx, this.#grounds, planned)
-    if (decision.kind === 'allowed' && this.permit.kind !== 'system') this.#evidence.check(planned)
+    if (decision.kind === 'allowed') this.#check(planned)
     return this.#isUndecided ? { kind: 'undecided' } : decision
   }
 
@@ -64,13 +64,18 @@ export class Gate implements FlagGate {
     const { project } = first
     const rules = withSaves(await readWriteRules(this.tx, project), planned)
     const decisions = new Map<PlannedFlag, Extract<Decision, { kind: 'allowed' }>>()
+    let held: Held | undefined
     for (const plan of planned) {
       const decision = await authorizeFlag(this.tx, this.#grounds, plan, rules)
-      if (decision.kind !== 'allowed') return decision
-      decisions.set(plan, decision)
-      if (this.permit.kind !== 'system') this.#evidence.check(plan)
+      if (decision.kind === 'allowed') {
+        decisions.set(plan, decision)
+        this.#check(plan)
+      } else held ??= decision
+      // While people have to be counted, it goes on, so that all are counted in one round.
+      if (held && this.#evidence.isMeasured) break
     }
     if (this.#isUndecided) return { kind: 'undecided' }
+    if (held) return held
     const authorizations = new Map<PlannedFlag, Authorization>()
     for (const [plan, { authorization }] of decisions) authorizations.set(plan, authorization)
     const flags = await commitFlags(this.tx, planned, authorizations)
@@ -103,6 +108,11 @@ export class Gate implements FlagGate {
   request(project: Project, needed: ApprovalNeeded): Promise<ChangeRequest> {
     const reason = this.permit.kind === 'direct' ? this.permit.note : undefined
     return openRequest(this.tx, project, needed, { reason }, this.now)
+  }
+
+  /** Plugins check what is saved, except what makes a flag safe. */
+  #check(planned: PlannedFlag): void {
+    if (this.permit.kind !== 'system' && !isUnchanged(planned)) this.#evidence.check(planned)
   }
 
   get #grounds() {

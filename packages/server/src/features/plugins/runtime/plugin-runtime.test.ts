@@ -395,6 +395,18 @@ onEachDatabase('running plugins', dialect => {
       expect((await s.patch(`${flags()}${made.body.id}/`, { active: false })).status).toBe(200)
     })
 
+    it('is not asked about a save that changes nothing', async () => {
+      const { body: flag } = await s.post(flags(), { key: 'unowned', name: 'kept' })
+      const plugin = await enable(`export const beforeFlagSave = () => 'Never.'`)
+      const path = `${flags()}${flag.id}/`
+      expect((await s.patch(path, { name: 'kept' })).body).toMatchObject({ name: 'kept', version: 1 })
+      expect((await s.post(`${path}enable/`, {})).body).toMatchObject({ active: true, version: 1 })
+      const bulk = await s.post(`${flags()}bulk_update/`, { ids: [flag.id], active: true })
+      expect(bulk.body).toMatchObject({ updated: [{ id: flag.id, version: 1 }], errors: [] })
+      expect((await s.patch(path, { name: 'other' })).body).toMatchObject({ code: 'rejected_by_plugin' })
+      await plugin.off()
+    })
+
     it('is called on every way to save a flag, once for each content', async () => {
       const { body: flag } = await s.post(flags(), { key: 'ways', name: 'first' })
       await s.patch(`${flags()}${flag.id}/`, { name: 'second' })
