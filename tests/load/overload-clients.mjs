@@ -14,6 +14,7 @@ const evaluation = `POST /flags/?v=2 HTTP/1.1\r\nHost: halyard\r\nContent-Type: 
 
 const statuses = {}
 let errors = 0
+let retryAfterMissing = 0
 let responses = 0
 let isOver = false
 
@@ -58,6 +59,7 @@ function startClient() {
     responses += 1
     const status = head.slice(9, 12)
     statuses[status] = (statuses[status] ?? 0) + 1
+    if (status === '503' && !/\r\nretry-after: *[1-9]/i.test(head)) retryAfterMissing += 1
     if (!isOver) socket.write(evaluation)
   })
   return client
@@ -125,6 +127,7 @@ process.stdout.write(
   `${JSON.stringify({
     statuses,
     errors,
+    retryAfterMissing,
     responses,
     responsesDuringProbeMax,
     neverAnswered: first.filter(value => value === undefined).length,

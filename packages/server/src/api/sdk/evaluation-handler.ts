@@ -154,10 +154,12 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
       receivedAt: performance.now(),
       span: deps.tracing?.startRequest('POST', pathOf(request.url!), request.headers),
     }
-    if (shedder.admit(request, response)) return refuse(exchange)
-    receive(request, body => {
-      if (!ticks.run(request.socket, () => handle(exchange, body, pass))) refuse(exchange)
-    })
+    const inTurn = (work: () => void): void => {
+      if (!ticks.run(request.socket, work)) refuse(exchange)
+    }
+    // Refusals take turns as well: clients that try again at once would starve new connections.
+    if (shedder.admit(request, response)) inTurn(() => refuse(exchange))
+    else receive(request, body => inTurn(() => handle(exchange, body, pass)))
   }
 }
 
