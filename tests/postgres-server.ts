@@ -3,7 +3,7 @@ import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { loadEmbeddedPostgres, openTemporaryFolder } from './embedded-postgres.ts'
+import { loadEmbeddedPostgres, openTemporaryFolder, type PostgresPrograms } from './embedded-postgres.ts'
 import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
@@ -21,21 +21,48 @@ const credentials = { user: 'halyard', password: 'halyard' }
 
 /** Starts a real PostgreSQL server from npm in a temporary folder. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const programs = shared(await loadEmbeddedPostgres())
   const folder = openTemporaryFolder('data')
   try {
-    return await startIn(folder, settings, true)
+    return await startIn(folder, settings, true, programs)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
+    programs.leave()
     // The package rejects with undefined when the server exits.
     const reason = error instanceof Error ? error.message.trim() : 'the server exited'
     throw new Error(`PostgreSQL does not start: ${reason}. Set TEST_DATABASE_URL to use a server of your own.`)
   }
 }
 
-async function startIn(folder: string, settings: readonly string[], isNew: boolean): Promise<PostgresServer> {
+interface SharedPrograms extends Pick<PostgresPrograms, 'EmbeddedPostgres'> {
+  join(): void
+  /** The last server removes them. */
+  leave(): void
+}
+
+/** A server and its copies run the same programs, and end in any order. */
+function shared({ EmbeddedPostgres, remove }: PostgresPrograms): SharedPrograms {
+  let servers = 1
+  return {
+    EmbeddedPostgres,
+    join() {
+      servers += 1
+    },
+    leave() {
+      servers -= 1
+      if (servers === 0) remove()
+    },
+  }
+}
+
+async function startIn(
+  folder: string,
+  settings: readonly string[],
+  isNew: boolean,
+  programs: SharedPrograms,
+): Promise<PostgresServer> {
   const port = await freePort()
-  const EmbeddedPostgres = await loadEmbeddedPostgres()
-  const postgres = new EmbeddedPostgres({
+  const postgres = new programs.EmbeddedPostgres({
     databaseDir: folder,
     port,
     ...credentials,
@@ -61,7 +88,10 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
     const ended = postgres.start()
     await Promise.race([ended, untilAnswering(url, true)])
   }
-  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const remove = () => {
+    rmSync(folder, { recursive: true, force: true })
+    programs.leave()
+  }
   return {
     url,
     async restart() {
@@ -83,7 +113,8 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
       await copyWhileRunning(url, folder, copy)
       const source = { ...credentials, ...through, application_name: 'copy' }
       const words = Object.entries(source).map(([name, value]) => `${name}=${value}`)
-      return startIn(copy, [...settings, `primary_conninfo=${words.join(' ')}`], false)
+      programs.join()
+      return startIn(copy, [...settings, `primary_conninfo=${words.join(' ')}`], false, programs)
     },
   }
 }

@@ -2,12 +2,14 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../packages/server/src/storage/migrations/migrate.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
+import { removeAbandonedFolders } from './embedded-postgres.ts'
 import { startPostgres } from './postgres-server.ts'
 
 /** A PostgreSQL server for the whole run: the one in TEST_DATABASE_URL, or a temporary one from npm. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   if (!given && process.env.TEST_DIALECTS === 'sqlite') return async () => {}
+  if (!given) removeAbandonedFolders()
   const server = given ? undefined : await startPostgres()
   const url = given ?? server?.url ?? ''
   const template = await createTemplate(url)
