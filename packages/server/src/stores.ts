@@ -37,7 +37,11 @@ import { sqlPersonRetentionStore } from './features/persons/retention/person-ret
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
-import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
+import { sqlFlagCursorStore } from './features/plugins/runtime/delivery/flag-cursor-store.sql.ts'
+import { sqlPluginJobStore } from './features/plugins/runtime/plugin-job-store.sql.ts'
+import { sqlPluginMetricsStore } from './features/plugins/runtime/plugin-metrics-store.sql.ts'
+import { sqlPluginLogStore } from './features/plugins/runtime/services/plugin-log-store.sql.ts'
+import { sqlPluginStorageStore } from './features/plugins/runtime/services/plugin-storage-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
@@ -130,9 +134,13 @@ const factories = {
   personRetention: ({ db, end, limits }) =>
     sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  pluginFlagCursors: ({ db }) => sqlFlagCursorStore(db),
+  pluginJobs: ({ db }) => sqlPluginJobStore(db),
+  pluginLogs: ({ db }) => sqlPluginLogStore(db),
+  pluginMetrics: ({ db }) => sqlPluginMetricsStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
+  pluginStorage: ({ db }) => sqlPluginStorageStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
-  pluginWork: ({ db }) => sqlPluginWorkStore(db),
   policies: ({ db }) => sqlPolicyStore(db),
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),

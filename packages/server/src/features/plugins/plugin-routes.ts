@@ -195,7 +195,7 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
   /** The metrics of the last day; absent for a plugin that has not run. */
   async function measure(tx: Stores, plugins: readonly Plugin[]): Promise<(plugin: Plugin) => FreeObject> {
     const since = plusMilliseconds(now(), -dayMilliseconds)
-    const totals = await tx.pluginWork.sumPluginMetrics(
+    const totals = await tx.pluginMetrics.sumByPlugin(
       plugins.map(plugin => plugin.id),
       since,
     )

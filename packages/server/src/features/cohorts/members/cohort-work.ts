@@ -28,56 +28,96 @@ const retryMillisecondsMin = 5000
 const retryMillisecondsMax = 60 * 60 * 1000
 
 /** Counts dynamic cohorts and fills static ones. After a crash, another node resumes at the last saved position. */
-export function createCohortWork({ scanner, ephemeral, now, onMore }: CohortWorkOptions): Job {
-  return {
-    name: 'cohorts',
-    async run(context) {
-      const end = monotonicNow() + runMilliseconds
-      await enqueueStaleCounts(context, now())
-      for (;;) {
-        const job = await context.read(tx => tx.cohortJobs.findDue(now()))
-        if (!job) return
-        if (monotonicNow() >= end) return onMore()
-        const announce = await announcer(context, job)
-        try {
-          await work(
-            afterEachCommit(context, () => announce('cohort_progress')),
-            job,
-            end,
-          )
-        } catch (error) {
-          if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
-          await retryLater(context, job, error)
-        } finally {
-          announce('cohort_count')
-        }
-      }
-    },
-  }
-
-  /** For open dashboards, which show how far the work is. */
-  async function announcer(context: JobContext, { projectId, cohortId }: CohortJob) {
-    const organizationId = (await context.read(tx => tx.projects.find(projectId)))?.organizationId
-    return (topic: EphemeralTopic) => {
-      if (organizationId) ephemeral.publish({ topic, organizationId, projectId, entityId: String(cohortId) })
+export const createCohortWork = (options: CohortWorkOptions): Job => ({
+  name: 'cohorts',
+  async run(context) {
+    const end = monotonicNow() + runMilliseconds
+    await enqueueStaleCounts(context, options.now())
+    for (;;) {
+      const job = await context.read(tx => tx.cohortJobs.findDue(options.now()))
+      if (!job) return
+      if (monotonicNow() >= end) return options.onMore()
+      await runAndAnnounce(context, job, end, options)
     }
+  },
+})
+
+async function runAndAnnounce(
+  context: JobContext,
+  job: CohortJob,
+  end: number,
+  options: CohortWorkOptions,
+): Promise<void> {
+  const announce = await announcer(context, job, options.ephemeral)
+  const announcing = afterEachCommit(context, () => announce('cohort_progress'))
+  try {
+    await new CohortJobRun(announcing, job, end, options).run()
+  } catch (error) {
+    if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
+    await retryLater(context, job, error, options.now())
+  } finally {
+    announce('cohort_count')
+  }
+}
+
+/** For open dashboards, which show how far the work is. */
+async function announcer(
+  context: JobContext,
+  { projectId, cohortId }: CohortJob,
+  ephemeral: CohortWorkOptions['ephemeral'],
+) {
+  const organizationId = (await context.read(tx => tx.projects.find(projectId)))?.organizationId
+  return (topic: EphemeralTopic) => {
+    if (organizationId) ephemeral.publish({ topic, organizationId, projectId, entityId: String(cohortId) })
+  }
+}
+
+/** Retries with exponential backoff. */
+async function retryLater(context: JobContext, job: CohortJob, error: unknown, at: Instant): Promise<void> {
+  const wait = Math.min(retryMillisecondsMin * 2 ** job.attempts, retryMillisecondsMax)
+  const message =
+    error instanceof Problem ? error.message : 'An internal error occurred; the calculation will be retried.'
+  await context.transaction(async tx => {
+    await tx.cohortJobs.postpone(job, plusMilliseconds(at, wait))
+    await tx.cohorts.saveCalculation(job.cohortId, { at, error: message })
+  })
+  if (!(error instanceof Problem)) throw error
+}
+
+/** One job, until it is done or until the time is up: then its position is saved. */
+class CohortJobRun {
+  readonly #context: JobContext
+  readonly #job: CohortJob
+  /** On the monotonic clock. */
+  readonly #end: number
+  readonly #scanner: Scanner
+  readonly #now: () => Instant
+
+  constructor(context: JobContext, job: CohortJob, end: number, { scanner, now }: CohortWorkOptions) {
+    this.#context = context
+    this.#job = job
+    this.#end = end
+    this.#scanner = scanner
+    this.#now = now
   }
 
-  function work(context: JobContext, job: CohortJob, end: number): Promise<void> {
-    if (job.task.kind === 'count') return count(context, job, end)
-    if (job.task.kind === 'fill') return fill(context, job, job.task, end)
-    return importIds(context, job, end)
+  run(): Promise<void> {
+    const { task } = this.#job
+    if (task.kind === 'count') return this.#count()
+    if (task.kind === 'fill') return this.#fill(task)
+    return this.#importIds()
   }
 
-  async function count(context: JobContext, job: CohortJob, end: number): Promise<void> {
+  async #count(): Promise<void> {
+    const [context, job] = [this.#context, this.#job]
     const input = await context.read(async tx => ({
       query: await cohortQuery(tx, job.projectId, job.cohortId),
       total: await tx.persons.count(job.projectId),
     }))
     if (!input.query) return dropJob(context, job)
     let saved = monotonicNow()
-    const at = new Date(now()).getTime()
-    const last = await resumeScan(job, input.query, at, end, async (next, _on) => {
+    const at = new Date(this.#now()).getTime()
+    const last = await this.#resumeScan(input.query, at, async next => {
       if (monotonicNow() - saved < savedEveryMilliseconds) return true
       saved = monotonicNow()
       return context.transaction(tx => tx.cohortJobs.advance({ ...next, total: input.total }))
@@ -85,35 +125,31 @@ export function createCohortWork({ scanner, ephemeral, now, onMore }: CohortWork
     if (!last.isComplete) return saveForLater(context, last.job)
     await context.transaction(async tx => {
       if (!(await tx.cohortJobs.finish(job))) return
-      await tx.cohorts.saveCalculation(job.cohortId, { count: last.job.matched, at: now(), error: null })
+      await tx.cohorts.saveCalculation(job.cohortId, { count: last.job.matched, at: this.#now(), error: null })
     })
   }
 
-  async function fill(
-    context: JobContext,
-    job: CohortJob,
-    task: CohortJob['task'] & { kind: 'fill' },
-    end: number,
-  ): Promise<void> {
+  async #fill(task: CohortJob['task'] & { kind: 'fill' }): Promise<void> {
+    const { projectId, cohortId } = this.#job
     const query = { definitions: task.definitions, key: task.flagKey }
-    const last = await resumeScan(job, query, task.now, end, (next, on) =>
-      context.transaction(async tx => {
+    const last = await this.#resumeScan(query, task.now, (next, on) =>
+      this.#context.transaction(async tx => {
         if (!(await tx.cohortJobs.advance(next))) return false
-        await tx.cohortMembers.add(job.projectId, job.cohortId, on)
+        await tx.cohortMembers.add(projectId, cohortId, on)
         return true
       }),
     )
-    if (last.isComplete) await finishFilling(context, last.job, { added: last.job.matched })
+    if (last.isComplete) await this.#finishFilling({ added: last.job.matched })
   }
 
-  async function importIds(context: JobContext, job: CohortJob, end: number): Promise<void> {
-    let current = job
-    while (monotonicNow() < end) {
-      const next = await context.transaction(tx => importChunk(tx, current))
+  async #importIds(): Promise<void> {
+    let current = this.#job
+    while (monotonicNow() < this.#end) {
+      const next = await this.#context.transaction(tx => importChunk(tx, current))
       if (next === 'gone') return
       if (next === 'done') {
         const { processed, matched } = current
-        return finishFilling(context, current, { added: matched, unknown: processed - matched })
+        return this.#finishFilling({ added: matched, unknown: processed - matched })
       }
       current = next
       await yieldToEventLoop()
@@ -121,40 +157,35 @@ export function createCohortWork({ scanner, ephemeral, now, onMore }: CohortWork
   }
 
   /** Scans persons from the saved position until the end, until `onStep` returns false, or until the time is up. */
-  async function resumeScan(
-    job: CohortJob,
+  async #resumeScan(
     query: FlagQuery,
     at: number,
-    end: number,
     onStep: (next: CohortJob, on: readonly number[]) => Promise<boolean>,
   ): Promise<{ readonly job: CohortJob; readonly isComplete: boolean }> {
     const request: WalkRequest = {
       kind: 'walk',
-      projectId: job.projectId,
+      projectId: this.#job.projectId,
       target: { kind: 'persons' },
       queries: [query],
       now: at,
       descending: false,
-      after: job.position,
+      after: this.#job.position,
     }
-    let current = job
+    let current = this.#job
     let isStopped = false
-    await scanner.walk(request, new AbortController().signal, async ({ last, scanned, on }) => {
+    await this.#scanner.walk(request, new AbortController().signal, async ({ last, scanned, on }) => {
       const { processed, matched } = current
       current = { ...current, position: last, processed: processed + scanned, matched: matched + on.length }
-      isStopped = !(await onStep(current, on)) || monotonicNow() >= end
+      isStopped = !(await onStep(current, on)) || monotonicNow() >= this.#end
       return !isStopped
     })
     return { job: current, isComplete: !isStopped }
   }
 
-  async function finishFilling(
-    context: JobContext,
-    job: CohortJob,
-    after: Readonly<Record<string, number>>,
-  ): Promise<void> {
-    const at = now()
-    await context.transaction(async tx => {
+  async #finishFilling(after: Readonly<Record<string, number>>): Promise<void> {
+    const at = this.#now()
+    const job = this.#job
+    await this.#context.transaction(async tx => {
       const cohort = await tx.cohorts.find(job.projectId, job.cohortId)
       const project = await tx.projects.find(job.projectId)
       if (!(await tx.cohortJobs.finish(job)) || !cohort || !project) return
@@ -162,19 +193,6 @@ export function createCohortWork({ scanner, ephemeral, now, onMore }: CohortWork
       const changes = [{ action: 'changed', field: 'members', before: null, after }] as const
       await recordCohort(tx, null, project, cohort, { activity: 'updated', changes }, at)
     })
-  }
-
-  /** Retries with exponential backoff. */
-  async function retryLater(context: JobContext, job: CohortJob, error: unknown): Promise<void> {
-    const at = now()
-    const wait = Math.min(retryMillisecondsMin * 2 ** job.attempts, retryMillisecondsMax)
-    const message =
-      error instanceof Problem ? error.message : 'An internal error occurred; the calculation will be retried.'
-    await context.transaction(async tx => {
-      await tx.cohortJobs.postpone(job, plusMilliseconds(at, wait))
-      await tx.cohorts.saveCalculation(job.cohortId, { at, error: message })
-    })
-    if (!(error instanceof Problem)) throw error
   }
 }
 

@@ -112,7 +112,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     database.read(async tx => {
       const config = await getConfig(tx, project, params.id)
       const window = readWindow(query)
-      return pageBody(await tx.pluginWork.listJobs(config.id, window), window, url, job => jobToWire(job, now()))
+      return pageBody(await tx.pluginJobs.list(config.id, window), window, url, job => jobToWire(job, now()))
     }),
   )
 
@@ -120,7 +120,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     database.read(async tx => {
       const config = await getConfig(tx, project, params.id)
       const window = readWindow(query)
-      const page = await tx.pluginWork.listLogs(config.id, readLogFilter(query), window)
+      const page = await tx.pluginLogs.list(config.id, readLogFilter(query), window)
       return pageBody(page, window, url, log => logToWire(log, { config }))
     }),
   )
@@ -129,7 +129,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     database.read(async tx => {
       const config = await getConfig(tx, project, params.id)
       const totals = (await lastDay(tx, [config])).get(config.id)
-      const hours = await tx.pluginWork.listMetrics(config.id, aDayAgo())
+      const hours = await tx.pluginMetrics.list(config.id, aDayAgo())
       return {
         ...metricsToWire(totals ?? noMetrics),
         hours: hours.map(each => ({ hour: each.hour, ...metricsToWire(each) })),
@@ -156,7 +156,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
   const aDayAgo = () => plusMilliseconds(now(), -dayMilliseconds)
 
   const lastDay = (tx: Stores, configs: readonly PluginConfig[]) =>
-    tx.pluginWork.sumMetrics(
+    tx.pluginMetrics.sum(
       configs.map(config => config.id),
       aDayAgo(),
     )

@@ -25,7 +25,7 @@ export async function triggerJob(
 ): Promise<void> {
   if (!config.enabled) throw invalid(null, 'invalid_input', 'The plugin is switched off in this project.')
   checkPayload(plugin, job)
-  const jobId = await tx.pluginWork.enqueue(
+  const jobId = await tx.pluginJobs.enqueue(
     { configId: config.id, kind: 'job', name: job.type, payload: job.payload, runAt: now },
     now,
   )

@@ -43,7 +43,7 @@ export function createJobWorker(parts: JobWorkerParts): JobWorker {
   async function take(job: PluginJob, now: Instant): Promise<void> {
     const plugin = findPlugin(job.configId)
     if (!plugin) return
-    const isOurs = await database.transaction(tx => tx.pluginWork.lease(job, now, takenUntil(now)))
+    const isOurs = await database.transaction(tx => tx.pluginJobs.lease(job, now, takenUntil(now)))
     if (isOurs) await run(plugin, { ...job, attempts: job.attempts + 1 }, now)
   }
 
@@ -57,12 +57,12 @@ export function createJobWorker(parts: JobWorkerParts): JobWorker {
     const left = await attempt(plugin, job)
     if (left) {
       const runAt = plusMilliseconds(now, firstRetryMs * 2 ** (job.attempts - 1))
-      await database.transaction(tx => tx.pluginWork.postpone(job.id, runAt, left.payload))
+      await database.transaction(tx => tx.pluginJobs.postpone(job.id, runAt, left.payload))
       return
     }
     // What a job has logged is not lost with this node once the job counts as done.
     await log.flush()
-    await database.transaction(tx => tx.pluginWork.finish(job.id))
+    await database.transaction(tx => tx.pluginJobs.finish(job.id))
   }
 
   /** Returns the remaining work for another run, if any. */
@@ -104,7 +104,7 @@ export function createJobWorker(parts: JobWorkerParts): JobWorker {
 
   return {
     async runDue(now) {
-      const due = await database.read(tx => tx.pluginWork.listDue(now, jobsAtOnceMax))
+      const due = await database.read(tx => tx.pluginJobs.listDue(now, jobsAtOnceMax))
       await Promise.all(due.map(job => watched(take(job, now))))
       if (due.length === jobsAtOnceMax && due.some(job => findPlugin(job.configId))) await this.runDue(now)
     },

@@ -52,7 +52,7 @@ export function createPluginMeter(database: Database, counters: PluginCounters, 
     async flush() {
       const rows = [...waiting.values()]
       waiting = new Map()
-      if (rows.length > 0) await database.transaction(tx => tx.pluginWork.addMetrics(rows))
+      if (rows.length > 0) await database.transaction(tx => tx.pluginMetrics.add(rows))
     },
   }
 }

@@ -334,10 +334,10 @@ onEachDatabase('running plugins', dialect => {
       })
       await s.post(`${plugin.path}job/`, { job: { type: 'go' } })
       const { database } = s.halyard
-      const [job] = await database.read(tx => tx.pluginWork.listDue(now(), 10))
+      const [job] = await database.read(tx => tx.pluginJobs.listDue(now(), 10))
       const until = plusMilliseconds(now(), 60_000)
-      expect(await database.transaction(tx => tx.pluginWork.lease(job!, now(), until))).toBe(true)
-      expect(await database.transaction(tx => tx.pluginWork.lease(job!, now(), until))).toBe(false)
+      expect(await database.transaction(tx => tx.pluginJobs.lease(job!, now(), until))).toBe(true)
+      expect(await database.transaction(tx => tx.pluginJobs.lease(job!, now(), until))).toBe(false)
       await s.halyard.plugins.runtime.tick(now())
       expect(await plugin.messages()).toEqual([])
       await s.halyard.plugins.runtime.tick(plusMilliseconds(now(), 61_000))

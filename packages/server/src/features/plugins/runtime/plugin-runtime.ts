@@ -144,7 +144,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     if (monotonicNow() - prunedAt > pruneEveryMs) {
       prunedAt = monotonicNow()
       // By the clock that sets the timestamps of log lines, not by the scheduled time of the job.
-      await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(now(), -logKeptMs)))
+      await database.transaction(tx => tx.pluginLogs.prune(plusMilliseconds(now(), -logKeptMs)))
     }
   }
 

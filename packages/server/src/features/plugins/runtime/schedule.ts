@@ -35,8 +35,8 @@ export function createSchedule(database: Database, jobs: Pick<JobWorker, 'runTak
     const configId = plugin.enabled.config.id
     const job: NewPluginJob = { configId, kind: 'task', name: task, payload: null, runAt: now }
     const [ours] = await database.transaction(async tx => {
-      const isOurs = await tx.pluginWork.claimPeriod(configId, task, period, implausible)
-      return isOurs ? tx.pluginWork.enqueueTaken([job], now, takenUntil(now)) : []
+      const isOurs = await tx.pluginJobs.claimPeriod(configId, task, period, implausible)
+      return isOurs ? tx.pluginJobs.enqueueTaken([job], now, takenUntil(now)) : []
     })
     if (ours) await jobs.runTaken(plugin, ours)
   }

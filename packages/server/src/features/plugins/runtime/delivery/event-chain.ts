@@ -31,13 +31,13 @@ export function createEventChain(
   async function plan(tx: Stores, plugin: ActivePlugin, events: readonly PluginEvent[], now: Instant): Promise<Plan> {
     const configId = plugin.enabled.config.id
     const isCrowded = waiting + events.length > eventsWaitingMax
-    if (isCrowded && (await tx.pluginWork.countJobs(configId, 'events')) >= jobsMax) {
+    if (isCrowded && (await tx.pluginJobs.count(configId, 'events')) >= jobsMax) {
       return { plugin, taken: [], dropped: events.length }
     }
     const batch = [...inParts(events, eventsInJobMax)].map(
       (payload): NewPluginJob => ({ configId, kind: 'events', name: 'onEvent', payload, runAt: now }),
     )
-    const planned = await tx.pluginWork.enqueueTaken(batch, now, isCrowded ? null : takenUntil(now))
+    const planned = await tx.pluginJobs.enqueueTaken(batch, now, isCrowded ? null : takenUntil(now))
     return { plugin, taken: isCrowded ? [] : planned, dropped: 0 }
   }
 

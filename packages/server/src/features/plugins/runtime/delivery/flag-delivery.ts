@@ -22,7 +22,7 @@ export const enqueueFlagChanges = (database: Database, projectId: number, now: I
  * are for the other subscribers.
  */
 export async function subscribe(tx: Stores, projectId: number, pluginId: number, now: Instant): Promise<void> {
-  if ((await listeners(tx, projectId, pluginId)).length === 0) await tx.pluginWork.startFlagCursors(projectId)
+  if ((await listeners(tx, projectId, pluginId)).length === 0) await tx.pluginFlagCursors.start(projectId)
   else while (await deliverPending(tx, projectId, pluginId, now)) {}
 }
 
@@ -47,15 +47,15 @@ async function deliverPending(
   exceptPluginId: number | undefined,
   now: Instant,
 ): Promise<boolean> {
-  const pending = await tx.pluginWork.listUndelivered(projectId, flagsAtOnceMax)
+  const pending = await tx.pluginFlagCursors.listUndelivered(projectId, flagsAtOnceMax)
   if (pending.length === 0) return false
   const configIds = await listeners(tx, projectId, exceptPluginId)
   for (const flag of pending) {
     const version = Math.min(flag.version, flag.deliveredVersion + versionsAtOnceMax)
-    await tx.pluginWork.markDelivered(flag, version)
+    await tx.pluginFlagCursors.markDelivered(flag, version)
     for (const payload of await describeChanges(tx, projectId, { ...flag, version })) {
       for (const configId of configIds) {
-        await tx.pluginWork.enqueue({ configId, kind: 'flag_change', name: 'onFlagChange', payload, runAt: now }, now)
+        await tx.pluginJobs.enqueue({ configId, kind: 'flag_change', name: 'onFlagChange', payload, runAt: now }, now)
       }
     }
   }

@@ -119,7 +119,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     const now = instantOf(new Date())
     const configId = Number(config.split('/').at(-2))
     const job = { configId, kind: 'task', name: 'runEveryMinute', payload: null, runAt: now } as const
-    await s.halyard.database.transaction(tx => tx.pluginWork.enqueueTaken([job], now, takenUntil(now)))
+    await s.halyard.database.transaction(tx => tx.pluginJobs.enqueueTaken([job], now, takenUntil(now)))
     // The one that was left, and the one of this minute.
     await tick(muchLater(), other)
     await tick(muchLater(), other)

@@ -57,15 +57,15 @@ export function createServices(enabled: EnabledConfig, parts: ServiceParts): Plu
   return {
     cache: createMemoryCache(),
     storage: {
-      get: key => database.read(tx => tx.pluginWork.getValue(config.id, checkKey(key))),
-      set: (key, value) => database.transaction(tx => tx.pluginWork.setValue(config.id, checkKey(key), value)),
-      del: key => database.transaction(tx => tx.pluginWork.removeValue(config.id, checkKey(key))),
+      get: key => database.read(tx => tx.pluginStorage.get(config.id, checkKey(key))),
+      set: (key, value) => database.transaction(tx => tx.pluginStorage.set(config.id, checkKey(key), value)),
+      del: key => database.transaction(tx => tx.pluginStorage.remove(config.id, checkKey(key))),
     },
     async enqueueJob(name, payload, at) {
       const job = { configId: config.id, kind: 'job', name, payload, runAt: instantOf(at) } as const
       await database.transaction(async tx => {
-        if ((await tx.pluginWork.countJobs(config.id, 'job')) >= jobsMax) throw new Error('Too many jobs are waiting.')
-        await tx.pluginWork.enqueue(job, instantOf(new Date()))
+        if ((await tx.pluginJobs.count(config.id, 'job')) >= jobsMax) throw new Error('Too many jobs are waiting.')
+        await tx.pluginJobs.enqueue(job, instantOf(new Date()))
       })
       onJobs(enabled)
       wake()

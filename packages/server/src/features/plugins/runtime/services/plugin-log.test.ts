@@ -12,8 +12,8 @@ it('keeps lines while the database is away, in their order, and drops those that
     new Problem('unavailable', 'The database is still away.'),
   ]
   const stores = {
-    pluginWork: {
-      appendLogs: async (lines: readonly NewPluginLog[]) => void stored.push(...lines.map(l => l.message)),
+    pluginLogs: {
+      append: async (lines: readonly NewPluginLog[]) => void stored.push(...lines.map(l => l.message)),
     },
   } as unknown as Stores
   const database = {

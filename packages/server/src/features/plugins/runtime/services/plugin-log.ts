@@ -32,7 +32,7 @@ export function createPluginLogWriter(
     waiting = []
     if (batch.length === 0) return
     try {
-      await database.transaction(tx => tx.pluginWork.appendLogs(batch.map(({ line }) => line)))
+      await database.transaction(tx => tx.pluginLogs.append(batch.map(({ line }) => line)))
       const stored = new Map(batch.map(({ enabled }) => [enabled.config.id, enabled]))
       for (const enabled of stored.values()) onStored(enabled)
     } catch (error) {
