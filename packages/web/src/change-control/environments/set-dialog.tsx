@@ -1,13 +1,12 @@
 import { type EnvironmentSet, environmentsMax, routes } from '@halyard/contract'
-import { ActionIcon, Button, Group, NativeSelect, Stack, Switch, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useProjects } from '../../services/session-queries.ts'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { FormDialog } from '../../ui/dialog/form-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
 import { setsKey } from '../environment-queries.ts'
@@ -33,6 +32,12 @@ const rowsOf = ({ environments }: EnvironmentSet): readonly Row[] =>
     isProduction: is_production,
   }))
 
+const rowToWire = ({ name, project, isProduction }: Row) => ({
+  name,
+  is_production: isProduction,
+  ...(project !== '' && { project: Number(project) }),
+})
+
 interface Props {
   organizationId: string
   /** Undefined for a new set. */
@@ -53,14 +58,7 @@ export function SetDialog({ organizationId, set, onClose }: Props) {
     setRows(old => old.map(row => (row.id === id ? { ...row, ...fields } : row)))
   const save = useMutation({
     mutationFn: () => {
-      const body = {
-        name,
-        environments: rows.map(row => ({
-          name: row.name,
-          is_production: row.isProduction,
-          ...(row.project !== '' && { project: Number(row.project) }),
-        })),
-      }
+      const body = { name, environments: rows.map(rowToWire) }
       const params = { parent_lookup_organization_id: organizationId }
       return set
         ? call(routes.environments.update, { params: { ...params, set_id: String(set.id) }, body })
@@ -75,90 +73,99 @@ export function SetDialog({ organizationId, set, onClose }: Props) {
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   const add = () =>
     setRows(old => [
       ...old,
       { id: Math.max(0, ...old.map(({ id }) => id)) + 1, name: '', project: '', isProduction: false },
     ])
   return (
-    <Dialog size="lg" title={set ? t.environments.editTitle : t.environments.createTitle} onClose={onClose}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextField
-            label={t.environments.name}
-            data-autofocus
-            required
-            maxLength={200}
-            value={name}
-            onChange={event => setName(event.currentTarget.value)}
-          />
-          {rows.map((row, index) => (
-            <Group
-              key={row.id}
-              role="group"
-              aria-label={t.environments.environment(index + 1)}
-              align="flex-end"
-              gap="xs"
-            >
-              <TextField
-                label={t.environments.environmentName}
-                required
-                maxLength={100}
-                value={row.name}
-                onChange={event => change(row.id, { name: event.currentTarget.value })}
-                flex="1 1 8rem"
-              />
-              <NativeSelect
-                label={t.environments.project}
-                value={row.project}
-                onChange={event => change(row.id, { project: event.currentTarget.value })}
-                data={[
-                  { value: '', label: t.environments.newProject },
-                  ...projects.map(({ id, name: label }) => ({ value: String(id), label })),
-                ]}
-                flex="2 1 12rem"
-              />
-              <Switch
-                label={t.environments.isProduction}
-                checked={row.isProduction}
-                onChange={event => change(row.id, { isProduction: event.currentTarget.checked })}
-                pb={8}
-              />
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="lg"
-                disabled={rows.length === 1}
-                aria-label={t.environments.removeEnvironment(row.name || t.environments.environment(index + 1))}
-                onClick={() => setRows(old => old.filter(({ id }) => id !== row.id))}
-              >
-                <TrashIcon size={16} />
-              </ActionIcon>
-            </Group>
-          ))}
-          <Text size="sm" c="dimmed">
-            {t.environments.productionHint}
-          </Text>
-          <Group>
-            <Button variant="default" size="xs" disabled={rows.length >= environmentsMax} onClick={add}>
-              {t.environments.add}
-            </Button>
-          </Group>
-          <ProblemAlert error={save.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {t.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      size="lg"
+      title={set ? t.environments.editTitle : t.environments.createTitle}
+      label={t.common.save}
+      error={save.error}
+      isBusy={save.isPending}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={t.environments.name}
+        data-autofocus
+        required
+        maxLength={200}
+        value={name}
+        onChange={event => setName(event.currentTarget.value)}
+      />
+      {rows.map((row, index) => (
+        <EnvironmentFields
+          key={row.id}
+          row={row}
+          label={t.environments.environment(index + 1)}
+          projects={projects}
+          isOnly={rows.length === 1}
+          onChange={fields => change(row.id, fields)}
+          onRemove={() => setRows(old => old.filter(({ id }) => id !== row.id))}
+        />
+      ))}
+      <Text size="sm" c="dimmed">
+        {t.environments.productionHint}
+      </Text>
+      <Group>
+        <Button variant="default" size="xs" disabled={rows.length >= environmentsMax} onClick={add}>
+          {t.environments.add}
+        </Button>
+      </Group>
+    </FormDialog>
+  )
+}
+
+interface FieldsProps {
+  row: Row
+  label: string
+  projects: readonly { readonly id: number; readonly name: string }[]
+  isOnly: boolean
+  onChange: (fields: Partial<Row>) => void
+  onRemove: () => void
+}
+
+function EnvironmentFields({ row, label, projects, isOnly, onChange, onRemove }: FieldsProps) {
+  const t = useMessages()
+  return (
+    <Group role="group" aria-label={label} align="flex-end" gap="xs">
+      <TextField
+        label={t.environments.environmentName}
+        required
+        maxLength={100}
+        value={row.name}
+        onChange={event => onChange({ name: event.currentTarget.value })}
+        flex="1 1 8rem"
+      />
+      <NativeSelect
+        label={t.environments.project}
+        value={row.project}
+        onChange={event => onChange({ project: event.currentTarget.value })}
+        data={[
+          { value: '', label: t.environments.newProject },
+          ...projects.map(({ id, name }) => ({ value: String(id), label: name })),
+        ]}
+        flex="2 1 12rem"
+      />
+      <Switch
+        label={t.environments.isProduction}
+        checked={row.isProduction}
+        onChange={event => onChange({ isProduction: event.currentTarget.checked })}
+        pb={8}
+      />
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        disabled={isOnly}
+        aria-label={t.environments.removeEnvironment(row.name || label)}
+        onClick={onRemove}
+      >
+        <TrashIcon size={16} />
+      </ActionIcon>
+    </Group>
   )
 }

@@ -1,30 +1,16 @@
-import { type ApprovalPolicy, type ApprovalPolicyWrite, routes } from '@halyard/contract'
-import { Button, Group, MultiSelect, NativeSelect, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
+import { type ApprovalPolicy, routes } from '@halyard/contract'
+import { MultiSelect, NativeSelect, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { FormDialog } from '../../ui/dialog/form-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
-import { TextField } from '../../ui/form/text-field.tsx'
 import { policiesKey } from '../gate/gate-queries.ts'
-import {
-  type ConditionDraft,
-  type ConditionType,
-  choicesFor,
-  conditionSentence,
-  emptyCondition,
-  fieldName,
-  fieldsFor,
-  fieldType,
-  fitCondition,
-  operatorsFor,
-  readCondition,
-  typesFor,
-  writeCondition,
-} from './policy-condition.ts'
+import { ConditionFields } from './condition-fields.tsx'
+import { conditionSentence, fitCondition } from './policy-condition.ts'
+import { type Growth, type PolicyDraft, policyDraft, policyToWire } from './policy-draft.ts'
 import { useApprovers } from './use-approvers.ts'
 
 interface Props {
@@ -37,7 +23,6 @@ interface Props {
 
 /** As the server limits it. */
 const quorumMax = 20
-const expiresAfterHoursDefault = 14 * 24
 
 /** Who has to approve what, and when. */
 export function PolicyDialog({ projectId, organizationId, policy, onClose }: Props) {
@@ -45,34 +30,12 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
-  const { people, roles } = useApprovers(organizationId)
-  const [action, setAction] = useState(policy?.action_key ?? '*')
-  const read = policy ? readCondition(policy.conditions) : emptyCondition
-  const [condition, setCondition] = useState(read ?? emptyCondition)
-  const [users, setUsers] = useState((policy?.approver_config.users ?? []).map(String))
-  const [roleIds, setRoleIds] = useState<string[]>([...(policy?.approver_config.roles ?? [])])
-  const [quorum, setQuorum] = useState(policy?.approver_config.quorum ?? 1)
-  const [hours, setHours] = useState(policy?.expires_after_hours ?? expiresAfterHoursDefault)
-  const [canSelf, setCanSelf] = useState(policy?.allow_self_approve ?? false)
-  const [emergencyRoles, setEmergencyRoles] = useState<string[]>([...(policy?.emergency_roles ?? [])])
-  const [growth, setGrowth] = useState<Growth>({
-    percent: policy ? policy.reapprove_percent : reapproveDefaults.percent,
-    people: policy ? policy.reapprove_people : reapproveDefaults.people,
-  })
-  const [isEnabled, setIsEnabled] = useState(policy?.enabled ?? true)
+  const [draft, setDraft] = useState(() => policyDraft(policy))
+  const { action, condition } = draft
+  const change = (patch: Partial<PolicyDraft>) => setDraft(old => ({ ...old, ...patch }))
   const save = useMutation({
     mutationFn: () => {
-      const body = {
-        action_key: action as NonNullable<ApprovalPolicyWrite['action_key']>,
-        ...(read && { conditions: writeCondition(condition) }),
-        approver_config: { quorum, users: users.map(Number), roles: roleIds },
-        allow_self_approve: canSelf,
-        expires_after_hours: hours,
-        reapprove_percent: growth.percent,
-        reapprove_people: growth.people,
-        emergency_roles: emergencyRoles,
-        enabled: isEnabled,
-      }
+      const body = policyToWire(draft)
       const params = { project_id: projectId }
       return policy
         ? call(routes.approvalPolicies.update, { params: { ...params, policy_id: String(policy.id) }, body })
@@ -84,99 +47,105 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <Dialog size="lg" title={policy ? t.policies.editTitle : t.policies.newTitle} onClose={onClose}>
-      <form onSubmit={submit}>
-        <Stack>
-          <NativeSelect
-            label={t.policies.action}
-            data-autofocus
-            value={action}
-            onChange={event => {
-              setAction(event.currentTarget.value)
-              setCondition(fitCondition(condition, event.currentTarget.value))
-            }}
-            data={Object.entries(t.policies.actions).map(([value, label]) => ({ value, label }))}
-          />
-          {read ? (
-            <ConditionFields action={action} condition={condition} onChange={setCondition} />
-          ) : (
-            <Text size="sm">
-              {conditionSentence(policy?.conditions ?? {}, t)}. {t.policies.customCondition}
-            </Text>
-          )}
-          <MultiSelect
-            label={t.policies.people}
-            description={t.policies.pickHint}
-            searchable
-            data={people}
-            value={users}
-            onChange={setUsers}
-          />
-          <MultiSelect label={t.policies.roles} searchable data={roles} value={roleIds} onChange={setRoleIds} />
-          <SimpleGrid cols={{ base: 1, xs: 2 }}>
-            <NumberField
-              label={t.policies.quorum}
-              min={1}
-              max={quorumMax}
-              required
-              value={quorum}
-              onChange={value => setQuorum(Number(value))}
-            />
-            <NumberField
-              label={t.policies.expires}
-              min={1}
-              max={24 * 365}
-              required
-              value={hours}
-              onChange={value => setHours(Number(value))}
-            />
-          </SimpleGrid>
-          <GrowthFields growth={growth} onChange={setGrowth} />
-          <MultiSelect
-            label={t.policies.emergencyRoles}
-            description={t.policies.emergencyHint}
-            searchable
-            data={roles}
-            value={emergencyRoles}
-            onChange={setEmergencyRoles}
-          />
-          <Switch
-            label={t.policies.selfApprove}
-            checked={canSelf}
-            onChange={event => setCanSelf(event.currentTarget.checked)}
-          />
-          <Switch
-            label={t.policies.enabled}
-            checked={isEnabled}
-            onChange={event => setIsEnabled(event.currentTarget.checked)}
-          />
-          <ProblemAlert error={save.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              {t.common.save}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      size="lg"
+      title={policy ? t.policies.editTitle : t.policies.newTitle}
+      label={t.common.save}
+      error={save.error}
+      isBusy={save.isPending}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <NativeSelect
+        label={t.policies.action}
+        data-autofocus
+        value={action}
+        onChange={event => {
+          const next = event.currentTarget.value
+          change({ action: next, condition: condition && fitCondition(condition, next) })
+        }}
+        data={Object.entries(t.policies.actions).map(([value, label]) => ({ value, label }))}
+      />
+      {condition ? (
+        <ConditionFields action={action} condition={condition} onChange={next => change({ condition: next })} />
+      ) : (
+        <Text size="sm">
+          {conditionSentence(policy?.conditions ?? {}, t)}. {t.policies.customCondition}
+        </Text>
+      )}
+      <ApprovalFields organizationId={organizationId} draft={draft} onChange={change} />
+      <Switch
+        label={t.policies.selfApprove}
+        checked={draft.canSelfApprove}
+        onChange={event => change({ canSelfApprove: event.currentTarget.checked })}
+      />
+      <Switch
+        label={t.policies.enabled}
+        checked={draft.isEnabled}
+        onChange={event => change({ isEnabled: event.currentTarget.checked })}
+      />
+    </FormDialog>
   )
 }
 
-/** Null for no limit. */
-interface Growth {
-  readonly percent: number | null
-  readonly people: number | null
+interface ApprovalProps {
+  organizationId: string
+  draft: PolicyDraft
+  onChange: (patch: Partial<PolicyDraft>) => void
 }
 
-const reapproveDefaults: Growth = { percent: 10, people: 1000 }
+/** Whose approval counts, how many it takes, and how long it is valid. */
+function ApprovalFields({ organizationId, draft, onChange }: ApprovalProps) {
+  const t = useMessages()
+  const { people, roles } = useApprovers(organizationId)
+  return (
+    <>
+      <MultiSelect
+        label={t.policies.people}
+        description={t.policies.pickHint}
+        searchable
+        data={people}
+        value={[...draft.users]}
+        onChange={users => onChange({ users })}
+      />
+      <MultiSelect
+        label={t.policies.roles}
+        searchable
+        data={roles}
+        value={[...draft.roles]}
+        onChange={next => onChange({ roles: next })}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NumberField
+          label={t.policies.quorum}
+          min={1}
+          max={quorumMax}
+          required
+          value={draft.quorum}
+          onChange={value => onChange({ quorum: Number(value) })}
+        />
+        <NumberField
+          label={t.policies.expires}
+          min={1}
+          max={24 * 365}
+          required
+          value={draft.expiresAfterHours}
+          onChange={value => onChange({ expiresAfterHours: Number(value) })}
+        />
+      </SimpleGrid>
+      <GrowthFields growth={draft.growth} onChange={growth => onChange({ growth })} />
+      <MultiSelect
+        label={t.policies.emergencyRoles}
+        description={t.policies.emergencyHint}
+        searchable
+        data={roles}
+        value={[...draft.emergencyRoles]}
+        onChange={emergencyRoles => onChange({ emergencyRoles })}
+      />
+    </>
+  )
+}
 
 interface GrowthProps {
   growth: Growth
@@ -209,109 +178,5 @@ function GrowthFields({ growth, onChange }: GrowthProps) {
         {t.policies.reapproveHint}
       </Text>
     </Stack>
-  )
-}
-
-interface ConditionProps {
-  action: string
-  condition: ConditionDraft
-  onChange: (condition: ConditionDraft) => void
-}
-
-function ConditionFields({ action, condition, onChange }: ConditionProps) {
-  const t = useMessages()
-  const { type, field, operator, value } = condition
-  const hasField = type === 'any_change' || type === 'before_after' || type === 'change_amount'
-  const isCompared = type === 'before_after' || type === 'change_amount'
-  const hasNumber = type === 'people_affected' || type === 'losses'
-  const change = (patch: Partial<ConditionDraft>) => onChange(fitCondition({ ...condition, ...patch }, action))
-  return (
-    <>
-      <NativeSelect
-        label={t.policies.condition}
-        value={type}
-        onChange={event => change({ type: event.currentTarget.value as ConditionType })}
-        data={typesFor(action).map(each => ({ value: each, label: t.policies.conditions[each] ?? each }))}
-      />
-      {hasField && (
-        <Group grow align="flex-start">
-          <NativeSelect
-            label={t.policies.field}
-            value={field}
-            onChange={event => change({ field: event.currentTarget.value })}
-            data={fieldsFor(type, field).map(each => ({ value: each, label: fieldName(each, t) }))}
-          />
-          {isCompared && (
-            <NativeSelect
-              label={t.policies.operator}
-              value={operator}
-              onChange={event => change({ operator: event.currentTarget.value })}
-              data={[...operatorsFor(field)]}
-            />
-          )}
-          {isCompared && <ComparedValue condition={condition} onChange={next => change({ value: next })} />}
-        </Group>
-      )}
-      {hasNumber && (
-        <NumberField
-          label={t.policies.number}
-          min={0}
-          required
-          value={value}
-          onChange={next => change({ value: String(next) })}
-        />
-      )}
-      {type === 'tag' && (
-        <TextField
-          label={t.policies.tag}
-          required
-          value={value}
-          onChange={event => change({ value: event.currentTarget.value })}
-        />
-      )}
-    </>
-  )
-}
-
-interface ValueProps {
-  condition: ConditionDraft
-  onChange: (value: string) => void
-}
-
-/** What the field is compared with: a percentage, a choice or text. */
-function ComparedValue({ condition: { type, field, value }, onChange }: ValueProps) {
-  const t = useMessages()
-  const choices = choicesFor(field)
-  if (choices) {
-    const labels: Readonly<Record<string, string>> = { true: t.words.yes, false: t.words.no }
-    return (
-      <NativeSelect
-        label={t.policies.value}
-        value={value}
-        onChange={event => onChange(event.currentTarget.value)}
-        data={choices.map(each => ({ value: each, label: labels[each] ?? each }))}
-      />
-    )
-  }
-  if (fieldType(field) === 'percentage') {
-    return (
-      <NumberField
-        label={t.policies.value}
-        min={type === 'change_amount' ? -100 : 0}
-        max={100}
-        suffix=" %"
-        required
-        value={value}
-        onChange={next => onChange(String(next))}
-      />
-    )
-  }
-  return (
-    <TextField
-      label={t.policies.value}
-      required
-      value={value}
-      onChange={event => onChange(event.currentTarget.value)}
-    />
   )
 }

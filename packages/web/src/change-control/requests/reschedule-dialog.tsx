@@ -1,8 +1,7 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { Text } from '@mantine/core'
+import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
-import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { FormDialog } from '../../ui/dialog/form-dialog.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 
 interface Props {
@@ -18,8 +17,7 @@ export function RescheduleDialog({ applyAt, onReschedule, onClose }: Props) {
   const [time, setTime] = useState(() => (applyAt === null ? '' : localInput(applyAt)))
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     setIsBusy(true)
     setError(null)
     try {
@@ -31,30 +29,24 @@ export function RescheduleDialog({ applyAt, onReschedule, onClose }: Props) {
     }
   }
   return (
-    <Dialog title={t.requests.rescheduleTitle} onClose={onClose}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextField
-            type="datetime-local"
-            data-autofocus
-            label={t.gate.applyAt}
-            description={t.gate.applyAtHint}
-            value={time}
-            onChange={event => setTime(event.currentTarget.value)}
-          />
-          <Text size="sm">{t.requests.rescheduleHint}</Text>
-          <ProblemAlert error={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit" loading={isBusy}>
-              {t.requests.reschedule}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t.requests.rescheduleTitle}
+      label={t.requests.reschedule}
+      error={error}
+      isBusy={isBusy}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        type="datetime-local"
+        data-autofocus
+        label={t.gate.applyAt}
+        description={t.gate.applyAtHint}
+        value={time}
+        onChange={event => setTime(event.currentTarget.value)}
+      />
+      <Text size="sm">{t.requests.rescheduleHint}</Text>
+    </FormDialog>
   )
 }
 

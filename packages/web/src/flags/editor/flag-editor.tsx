@@ -13,8 +13,7 @@ import { Basics } from './basics.tsx'
 import { Conditions } from './conditions/conditions.tsx'
 import { propertyNames } from './conditions/property-names.ts'
 import type { Draft } from './draft.ts'
-import { definitionsFor, draftDefinition, issuesOf } from './draft-definitions.ts'
-import { problemsOf, unfilledOf } from './draft-problems.ts'
+import type { DraftProblem } from './draft-problems.ts'
 import type { FlagDraft } from './drafts/use-flag-draft.ts'
 import classes from './editor.module.css'
 import { type Editing, EditingContext } from './editor-context.ts'
@@ -23,7 +22,7 @@ import { isValidKey } from './flag-key.ts'
 import { Impact } from './impact.tsx'
 import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
-import { hasBrokenPayload } from './variants/payload-editor.tsx'
+import { type CheckedDraft, useDraftProblems } from './use-draft-problems.ts'
 import { VariantsEditor } from './variants/variants-editor.tsx'
 
 interface Props {
@@ -41,33 +40,11 @@ interface Props {
 }
 
 export function FlagEditor(props: Props) {
-  const { edit, flagId, project, flags, cohorts, error } = props
-  const { draft, original, broken, isChanged } = edit
+  const { edit, error, isNew, isSaving } = props
+  const { draft, original, isChanged } = edit
   const t = useMessages()
-  const set = (change: Partial<Draft>) => edit.setDraft(old => ({ ...old, ...change }))
-  const setFilters = (filters: Filters) => set({ filters })
-  const isBroken = hasBrokenPayload(draft.filters, broken)
-  const definition = useMemo(() => draftDefinition(draft, flagId), [draft, flagId])
-  const definitions = useMemo(
-    () =>
-      definitionsFor(
-        definition,
-        flags,
-        cohorts.map(({ id, name, is_static, filters }) => ({ id, name, isStatic: is_static, filters })),
-        project,
-      ),
-    [definition, flags, cohorts, project],
-  )
-  const unsound = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
-  const unfilled = useMemo(() => {
-    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.invalidPayload }] : []
-    return [...unfilledOf(t, draft.filters), ...notJson]
-  }, [t, draft.filters, isBroken])
-  const problems = useMemo(
-    // Missing input has clearer messages here than in the engine, which reports it too.
-    () => [...unfilled, ...unsound.filter(({ path }) => unfilled.every(other => other.path !== path))],
-    [unsound, unfilled],
-  )
+  const checked = useDraftProblems(props)
+  const { problems } = checked
   const [attempts, setAttempts] = useState(0)
   const hasTried = attempts > 0
   const form = useRef<HTMLDivElement>(null)
@@ -76,12 +53,11 @@ export function FlagEditor(props: Props) {
   }, [attempts, error])
   const isKeyInvalid = !isValidKey(draft.key) && draft.key !== original.key
   const isKeyMissing = draft.key.trim() === ''
+  const keyProblem = isKeyInvalid ? t.editor.keyInvalid : hasTried && isKeyMissing ? t.editor.keyMissing : undefined
 
   const save = () => {
     setAttempts(count => count + 1)
-    // A rejection by the server may be fixed by now; the engine's issues are current.
-    const isFaulty = issuesOf(definition, definitions).length + unfilled.length > 0
-    if (isKeyMissing || isKeyInvalid || isFaulty || props.isSaving) return
+    if (isKeyMissing || isKeyInvalid || checked.hasIssues() || isSaving) return
     props.onSave(draft)
   }
   useHotkeys([['mod+S', save]], [])
@@ -89,9 +65,38 @@ export function FlagEditor(props: Props) {
     setAttempts(0)
     edit.discard()
   }
+  const editing = useEditing(props, hasTried || error !== null ? problems : noProblems)
+  const notice = edit.isMerged ? t.editor.merged : isChanged && !isNew ? t.editor.unsaved : ''
 
+  return (
+    <EditingContext.Provider value={editing}>
+      <div className={classes.columns}>
+        <div ref={form} className={classes.form}>
+          <EditorFields {...props} keyProblem={keyProblem} problems={hasTried ? problems : noProblems} />
+        </div>
+        <EditorAside {...props} checked={checked} />
+      </div>
+      {(isChanged || isNew) && (
+        <SaveBar
+          isNew={isNew}
+          isSaving={isSaving}
+          gate={props.gate ?? openGate}
+          status={hasTried && problems.length > 0 ? t.editor.issues(problems.length) : notice}
+          error={isShownAtField(error) ? null : error}
+          onDiscard={discard}
+          onSave={save}
+        />
+      )}
+    </EditingContext.Provider>
+  )
+}
+
+const noProblems: readonly DraftProblem[] = []
+
+/** What the fields of the editor need to know of each other. */
+function useEditing({ edit: { draft }, flagId, project, flags, cohorts }: Props, shown: readonly DraftProblem[]) {
   const namesInUse = useMemo(() => propertyNames(flags), [flags])
-  const editing = useMemo(
+  return useMemo(
     (): Editing => ({
       isCohort: false,
       flagId,
@@ -102,87 +107,67 @@ export function FlagEditor(props: Props) {
       variantKeys: draft.filters.variants.map(({ key }) => key),
       groupTypeIndex: draft.filters.groupTypeIndex,
       propertyNames: namesInUse,
-      problemsAt: path =>
-        hasTried || error !== null
-          ? problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message)
-          : [],
+      problemsAt: path => shown.filter(problem => problem.path.startsWith(path)).map(({ message }) => message),
     }),
-    [flagId, flags, cohorts, project, namesInUse, draft.filters, problems, hasTried, error],
+    [flagId, flags, cohorts, project, namesInUse, draft.filters, shown],
   )
-  const stray = hasTried ? problems.filter(({ path }) => !/\[\d+\]/.test(path)) : []
-  const keyProblem = isKeyInvalid ? t.editor.keyInvalid : hasTried && isKeyMissing ? t.editor.keyMissing : undefined
-  const status =
-    hasTried && problems.length > 0
-      ? t.editor.issues(problems.length)
-      : edit.isMerged
-        ? t.editor.merged
-        : isChanged && !props.isNew
-          ? t.editor.unsaved
-          : ''
+}
+
+interface FieldsProps extends Props {
+  keyProblem: string | undefined
+  problems: readonly DraftProblem[]
+}
+
+function EditorFields({ edit, project, isNew, error, keyProblem, problems }: FieldsProps) {
+  const { draft, original, broken } = edit
+  const t = useMessages()
+  const set = (change: Partial<Draft>) => edit.setDraft(old => ({ ...old, ...change }))
+  const setFilters = (filters: Filters) => set({ filters })
+  const basics = (
+    <Basics draft={draft} isNew={isNew} savedKey={original.key} error={error} keyProblem={keyProblem} onChange={set} />
+  )
+  // Those without an index belong to no field.
+  const stray = problems.filter(({ path }) => !/\[\d+\]/.test(path))
+  return (
+    <>
+      {isNew && basics}
+      <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>
+        <Conditions filters={draft.filters} onChange={setFilters} groupTypes={project.group_types} />
+      </EditorSection>
+      <EditorSection title={t.editor.flagType} intro={t.editor.payloadsIntro}>
+        <VariantsEditor filters={draft.filters} broken={broken} onChange={setFilters} onBroken={edit.setBroken} />
+      </EditorSection>
+      {!isNew && <EditorSection title={t.editor.details}>{basics}</EditorSection>}
+      <AdvancedSettings draft={draft} onChange={set} />
+      {stray.length > 0 && (
+        <Alert color="red" mt="md" role="alert">
+          {stray.map(({ message }) => message).join(' ')}
+        </Alert>
+      )}
+    </>
+  )
+}
+
+/** What the draft means for users. */
+function EditorAside({ edit: { draft }, flagId, project, isNew, checked }: Props & { checked: CheckedDraft }) {
   // The conditions of an off flag have no impact yet; the one they will have is shown instead.
   const released = useMemo(() => (draft.active ? draft : { ...draft, active: true }), [draft])
-  const payloads = { filters: draft.filters, broken, onChange: setFilters, onBroken: edit.setBroken }
-
   return (
-    <EditingContext.Provider value={editing}>
-      <div className={classes.columns}>
-        <div ref={form} className={classes.form}>
-          {props.isNew && (
-            <Basics draft={draft} isNew savedKey={original.key} error={error} keyProblem={keyProblem} onChange={set} />
-          )}
-          <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>
-            <Conditions filters={draft.filters} onChange={setFilters} groupTypes={project.group_types} />
-          </EditorSection>
-          <EditorSection title={t.editor.flagType} intro={t.editor.payloadsIntro}>
-            <VariantsEditor {...payloads} />
-          </EditorSection>
-          {!props.isNew && (
-            <EditorSection title={t.editor.details}>
-              <Basics
-                draft={draft}
-                isNew={false}
-                savedKey={original.key}
-                error={error}
-                keyProblem={keyProblem}
-                onChange={set}
-              />
-            </EditorSection>
-          )}
-          <AdvancedSettings draft={draft} onChange={set} />
-          {stray.length > 0 && (
-            <Alert color="red" mt="md" role="alert">
-              {stray.map(({ message }) => message).join(' ')}
-            </Alert>
-          )}
-        </div>
-        <Stack className={classes.aside as string}>
-          <Impact
-            projectId={String(project.id)}
-            flagId={props.isNew || !draft.active ? undefined : flagId}
-            draft={released}
-            isSound={unsound.length === 0}
-            isOnceOn={!draft.active}
-          />
-          <Preview
-            projectId={String(project.id)}
-            draft={definition}
-            filters={draft.filters}
-            definitions={definitions}
-          />
-        </Stack>
-      </div>
-      {(isChanged || props.isNew) && (
-        <SaveBar
-          isNew={props.isNew}
-          isSaving={props.isSaving}
-          gate={props.gate ?? openGate}
-          status={status}
-          error={isShownAtField(error) ? null : error}
-          onDiscard={discard}
-          onSave={save}
-        />
-      )}
-    </EditingContext.Provider>
+    <Stack className={classes.aside as string}>
+      <Impact
+        projectId={String(project.id)}
+        flagId={isNew || !draft.active ? undefined : flagId}
+        draft={released}
+        isSound={checked.isSound}
+        isOnceOn={!draft.active}
+      />
+      <Preview
+        projectId={String(project.id)}
+        draft={checked.definition}
+        filters={draft.filters}
+        definitions={checked.definitions}
+      />
+    </Stack>
   )
 }
 

@@ -165,3 +165,7 @@ function localInput(milliseconds: number): string {
   const date = new Date(milliseconds)
   return new Date(milliseconds - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
+
+/** The due time, or the time of execution. */
+export const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
+  next_attempt_at ?? executed_at ?? scheduled_at

@@ -1,8 +1,8 @@
-import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { ActionIcon, Button, Menu, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { FormDialog } from '../../ui/dialog/form-dialog.tsx'
 import { DotsIcon, PlusIcon } from '../../ui/icons.tsx'
 import { type Files, fileNameError, stateOf } from './edited-files.ts'
 import classes from './file-list.module.css'
@@ -129,33 +129,22 @@ function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
   const [name, setName] = useState(initial)
   const [hasTried, setHasTried] = useState(false)
   const nameError = name === initial && initial !== '' ? undefined : fileNameError(name, files)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setHasTried(true)
     if (nameError) return
     if (name !== initial) onName(name)
     onClose()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label={t.plugins.fileName}
-            description={t.plugins.fileNameHint}
-            data-autofocus
-            value={name}
-            error={hasTried && nameError ? t.plugins.fileNameErrors[nameError] : undefined}
-            onChange={event => setName(event.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t.common.cancel}
-            </Button>
-            <Button type="submit">{t.plugins.applyName}</Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <FormDialog title={title} label={t.plugins.applyName} onSubmit={submit} onClose={onClose}>
+      <TextInput
+        label={t.plugins.fileName}
+        description={t.plugins.fileNameHint}
+        data-autofocus
+        value={name}
+        error={hasTried && nameError ? t.plugins.fileNameErrors[nameError] : undefined}
+        onChange={event => setName(event.currentTarget.value)}
+      />
+    </FormDialog>
   )
 }
