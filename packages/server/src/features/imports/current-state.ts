@@ -1,18 +1,10 @@
 import type { CohortDefinition } from '@halyard/engine'
 import type { ImportSource } from '@halyard/migrate/model'
+import { cohortHash, type Definition, type Drift, driftOf, flagHash, sourceHashOf } from '@halyard/migrate/plan/drift'
 import type { Flag } from '../../domain/flag.ts'
 import type { Stores } from '../../stores.ts'
 import type { JsonSchema } from '../flags/schemas/payload-schema.ts'
-import {
-  cohortHash,
-  type Definition,
-  type Drift,
-  driftOf,
-  flagHash,
-  type ImportLink,
-  type PlannedItem,
-  sourceHashOf,
-} from './import-plan.ts'
+import type { ImportLink, PlannedItem } from './import-plan.ts'
 
 /** What a project has of a source, as drift is measured against it. */
 export interface CurrentState {

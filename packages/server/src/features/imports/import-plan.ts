@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
-import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/migrate/model'
-import type { Cohort } from '../../domain/cohort.ts'
-import type { Flag } from '../../domain/flag.ts'
+import type { ImportItem, ImportSource } from '@halyard/migrate/model'
+import type { Definition, Drift, LinkHashes } from '@halyard/migrate/plan/drift'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
 
@@ -32,8 +30,6 @@ export interface ImportTarget {
   readonly archived?: number
 }
 
-export type Status = ImportItem['status']
-export type Drift = 'new' | 'unchanged' | 'changed_at_source' | 'changed_here' | 'changed_both' | 'exists_here'
 export type Outcome = 'created' | 'updated' | 'unchanged' | 'skipped'
 
 export interface PlannedItem extends ImportItem {
@@ -48,49 +44,10 @@ export interface PlannedItem extends ImportItem {
   readonly outcome: Outcome | null
 }
 
-export type Definition = { readonly flag: ImportedFlag } | { readonly cohort: ImportedCohort }
-
 /** Which flag or cohort came from an item of another service. */
-export interface ImportLink {
+export interface ImportLink extends LinkHashes {
   readonly kind: ImportItem['kind']
   readonly sourceId: string
   readonly flagId: number | null
   readonly cohortId: number | null
-  /** Of both sides, when they were last imported. */
-  readonly sourceHash: string
-  readonly targetHash: string
-}
-
-const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
-
-export const sourceHashOf = (definition: Definition): string => hashOf(definition)
-
-/** Only the fields that an import writes. */
-export const flagHash = (flag: Flag, payloadSchema?: Readonly<Record<string, unknown>>): string =>
-  hashOf([
-    flag.key,
-    flag.name,
-    flag.filters,
-    flag.active,
-    flag.tags,
-    flag.archived,
-    flag.ensureExperienceContinuity,
-    flag.bucketingIdentifier,
-    ...(payloadSchema ? [payloadSchema] : []),
-  ])
-
-export const cohortHash = ({ name, isStatic, filters }: Pick<Cohort, 'isStatic' | 'filters'> & { name?: string }) =>
-  hashOf([name, isStatic, isStatic ? null : filters])
-
-/** `currentHashes` is empty when nothing was imported, or when it was deleted here. */
-export function driftOf(
-  link: ImportLink | undefined,
-  sourceHash: string,
-  currentHashes: readonly string[],
-  isKeyTaken: boolean,
-): Drift {
-  if (!link || currentHashes.length === 0) return isKeyTaken ? 'exists_here' : 'new'
-  const isChangedHere = !currentHashes.includes(link.targetHash)
-  if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
-  return isChangedHere ? 'changed_both' : 'changed_at_source'
 }

@@ -1,6 +1,7 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
 import { type ExportFormat, exportFormats } from '@halyard/migrate/exporters/exported'
 import { exporters } from '@halyard/migrate/exporters/exporters'
+import { type ImportStatus, importStatuses } from '@halyard/migrate/model'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -11,7 +12,7 @@ import { requireNoViewer } from '../access/grants.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { applyImport, PreparationOutdated } from './apply-import.ts'
-import type { ImportPlan, Status } from './import-plan.ts'
+import type { ImportPlan } from './import-plan.ts'
 import type { ItemCount, ItemFilter, ListedItem } from './import-store.ts'
 import { planImport } from './plan-import.ts'
 import { prepareImport } from './prepare-import.ts'
@@ -145,8 +146,8 @@ const isVisible = (actor: Actor, { organizationId, targets }: ImportPlan): boole
 
 const isFormat = (text: string): text is ExportFormat => (exportFormats as readonly string[]).includes(text)
 
-const isStatus = (text: string | undefined): text is Status =>
-  text === 'exact' || text === 'approximate' || text === 'refused'
+const isStatus = (text: string | undefined): text is ImportStatus =>
+  (importStatuses as readonly (string | undefined)[]).includes(text)
 
 async function toWire(tx: Stores, plan: ImportPlan): Promise<PlanWire> {
   const counts = await tx.imports.countItems(plan.id)
@@ -172,7 +173,7 @@ async function toWire(tx: Stores, plan: ImportPlan): Promise<PlanWire> {
 function numbersOf(counts: readonly ItemCount[]) {
   const sum = (matches: (count: ItemCount) => boolean) =>
     counts.filter(matches).reduce((total, { count }) => total + count, 0)
-  const withStatus = (status: Status) => sum(count => count.status === status)
+  const withStatus = (status: ImportStatus) => sum(count => count.status === status)
   const withOutcome = (outcome: ItemCount['outcome']) =>
     sum(count => count.outcome === outcome && count.status !== 'refused')
   return {

@@ -1,4 +1,5 @@
-import type { ImportSource } from '@halyard/migrate/model'
+import type { ImportSource, ImportStatus } from '@halyard/migrate/model'
+import type { Drift } from '@halyard/migrate/plan/drift'
 import type { Kysely, Selectable } from 'kysely'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'
@@ -6,7 +7,7 @@ import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type { Drift, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
+import type { ImportPlan, Outcome, PlannedItem } from './import-plan.ts'
 import type { ImportStore } from './import-store.ts'
 
 /** A node of an older version, which runs until an upgrade is complete, writes targets without names. */
@@ -139,7 +140,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         .execute()
       return rows.map(row => ({
         target: row.target,
-        status: row.status as Status,
+        status: row.status as ImportStatus,
         outcome: row.outcome as Outcome | null,
         count: Number(row.count),
       }))
@@ -246,7 +247,7 @@ const toItem = (row: Omit<Selectable<Tables['import_plan_items']>, 'definition'>
   kind: row.kind as PlannedItem['kind'],
   sourceId: row.source_id,
   sourceKey: row.source_key,
-  status: row.status as Status,
+  status: row.status as ImportStatus,
   reasons: JSON.parse(row.reasons),
   drift: row.drift as Drift,
   outcome: row.outcome as Outcome | null,

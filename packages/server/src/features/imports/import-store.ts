@@ -1,10 +1,10 @@
-import type { ImportSource } from '@halyard/migrate/model'
+import type { ImportSource, ImportStatus } from '@halyard/migrate/model'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
-import type { ImportLink, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
+import type { ImportLink, ImportPlan, Outcome, PlannedItem } from './import-plan.ts'
 
 export interface ItemFilter {
-  readonly status?: Status
+  readonly status?: ImportStatus
   readonly projectId?: number
   readonly target?: number
   /** Part of the key in the file. */
@@ -19,7 +19,7 @@ export interface ListedItem extends Omit<PlannedItem, 'definition'> {
 
 export interface ItemCount {
   readonly target: number
-  readonly status: Status
+  readonly status: ImportStatus
   readonly outcome: Outcome | null
   readonly count: number
 }

@@ -1,6 +1,7 @@
 import { importItemsMax } from '@halyard/contract'
 import type { ImportedProject, ImportItem, ImportOptions, ImportSource, TargetProject } from '@halyard/migrate/model'
 import { groupTypesUsedBy } from '@halyard/migrate/model/group-types'
+import type { Definition } from '@halyard/migrate/plan/drift'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
@@ -8,7 +9,7 @@ import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { convertFile } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
-import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
+import type { ImportPlan, PlannedItem } from './import-plan.ts'
 import { convertInThread } from './thread/convert-in-thread.ts'
 
 /** Plans of one organization; the oldest makes way. */

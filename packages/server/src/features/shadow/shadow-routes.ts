@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { routes, type ShadowReport } from '@halyard/contract'
+import { routes } from '@halyard/contract'
+import { countsByFlag } from '@halyard/migrate/shadow/shadow-counts'
 import { credentialOf, type SdkAccess } from '../../api/sdk/sdk-access.ts'
-import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Handler, ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { dayOf } from '../events/usage/usage.ts'
-import type { ShadowCount } from './shadow.ts'
 
 interface Deps {
   readonly database: Database
@@ -21,9 +20,8 @@ export function serveShadow(serve: ServeRoute, { database, access, onCompared, n
   const authorize = (headers: IncomingHttpHeaders) => access.toDefinitions(credentialOf(headers), undefined)
 
   const report: Handler<typeof routes.shadow.report> = async ({ headers, body }) => {
-    const served = await authorize(headers)
-    const { project } = served
-    const counts = countsOf(served, body)
+    const { project, live } = await authorize(headers)
+    const counts = countsByFlag(body.flags, new Map([...live].map(({ id, key }) => [key, id])))
     const at = now()
     // Clients choose the ids: they are scoped to the project, so that none can mark another's report as received.
     const isNew = await database.transaction(async tx => {
@@ -55,24 +53,4 @@ export function serveShadow(serve: ServeRoute, { database, access, onCompared, n
       }
     }),
   )
-}
-
-/** By key, each flag once; flags that the project does not have are left out. */
-function countsOf({ live }: ServedProject, { flags }: ShadowReport): ReadonlyMap<string, ShadowCount> {
-  const ids = new Map([...live].map(({ id, key }) => [key, id]))
-  const counts = new Map<string, ShadowCount>()
-  for (const { key, agree, differ, failed = 0, example } of flags) {
-    const flagId = ids.get(key)
-    if (flagId === undefined) continue
-    const known = counts.get(key)
-    const shown = example && { there: example.there, here: example.here, distinctId: example.distinct_id }
-    counts.set(key, {
-      flagId,
-      agree: agree + (known?.agree ?? 0),
-      differ: differ + (known?.differ ?? 0),
-      failed: failed + (known?.failed ?? 0),
-      example: shown ?? known?.example ?? null,
-    })
-  }
-  return counts
 }

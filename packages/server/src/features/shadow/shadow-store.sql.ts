@@ -1,8 +1,8 @@
+import { type ShadowCount, type ShadowTotals, totalsOf } from '@halyard/migrate/shadow/shadow-counts'
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { ShadowCount, ShadowTotals } from './shadow.ts'
 
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 200
@@ -48,15 +48,16 @@ export function sqlShadowStore(db: Kysely<Tables>) {
         .where('flag_id', '=', flagId)
         .orderBy('day')
         .execute()
-      const last = rows.findLast(({ example }) => example !== null)
-      const sum = (field: 'agree' | 'differ' | 'failed') => rows.reduce((total, row) => total + Number(row[field]), 0)
-      return {
-        agree: sum('agree'),
-        differ: sum('differ'),
-        failed: sum('failed'),
-        since: rows[0]?.day ?? null,
-        lastDifference: last ? { ...JSON.parse(last.example!), at: last.differed_at! } : null,
-      }
+      return totalsOf(
+        rows.map(({ day, agree, differ, failed, example, differed_at: differedAt }) => ({
+          day,
+          agree: Number(agree),
+          differ: Number(differ),
+          failed: Number(failed),
+          example: example === null ? null : JSON.parse(example),
+          differedAt,
+        })),
+      )
     },
     async removeBefore(day: string): Promise<void> {
       await db.deleteFrom('shadow_days').where('day', '<', day).execute()
