@@ -514,6 +514,28 @@ onEachDatabase('approvals', dialect => {
   })
 
   describe('cohorts', () => {
+    it('record on what grounds members changed', async () => {
+      const p = await gated({ action_key: 'cohort.update' })
+      const { body: cohort } = await s.post(`${p.path}/cohorts/`, { name: 'grounds', is_static: true })
+      await p.gate()
+      const path = `${p.path}/cohorts/${cohort.id}/`
+      const header = { 'x-halyard-emergency': 'down' }
+      const { api_token: token } = (await s.get(`${p.path}/`)).body
+      await s.post('/capture/', { api_key: token, event: '$identify', distinct_id: 'member' })
+      const added = await s.post(`${path}persons/`, { distinct_ids: ['member'] }, header)
+      expect(added.body).toMatchObject({ version: 1 })
+      const [review] = (await s.get(`${p.path}/change_requests/?review=open`)).body.results
+      expect(review).toMatchObject({ state: 'applied', applied_version: 1 })
+      const { body: removed } = await s.patch(`${path}remove_person_from_static_cohort/`, { distinct_ids: ['member'] })
+      expect((await p.act(ann, removed.change_request.id, 'approve')).body.status).toBe('applied')
+      const { results } = (await s.get(`${path}activity/`)).body
+      const updates = results.filter((entry: { activity: string }) => entry.activity === 'updated')
+      expect(updates.map((entry: { detail: { trigger: unknown } }) => entry.detail.trigger)).toEqual([
+        { change_request: removed.change_request.id },
+        { emergency: 'down' },
+      ])
+    })
+
     it('are gated like flags, with their members', async () => {
       const p = await gated({ action_key: 'cohort.update' })
       const { body: cohort } = await s.post(`${p.path}/cohorts/`, { name: 'static', is_static: true })

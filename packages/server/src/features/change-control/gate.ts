@@ -89,8 +89,7 @@ export class Gate implements FlagGate {
   async saveCohort(planned: PlannedCohort): Promise<Saved<CommittedCohort>> {
     const decision = await authorizeCohort(this.tx, this.#grounds, planned)
     if (decision.kind !== 'allowed') return decision
-    const version = planned.removed ? planned.stored.version : planned.stored.version + 1
-    await this.#review(planned.project, decision, { flagId: null, version })
+    await this.#review(planned.project, decision, { flagId: null, version: planned.cohort.version })
     return { kind: 'saved', value: await commitCohort(this.tx, planned, decision.authorization) }
   }
 

@@ -96,18 +96,18 @@ export async function commitCohort(
   planned: PlannedCohort,
   authorization: Authorization,
 ): Promise<CommittedCohort> {
-  const { project, author, stored, added, removed, at } = planned
+  const { project, stored, added, removed, at } = planned
   if (isUnchangedCohort(planned)) return { cohort: stored }
   if (planned.changes.length > 0) await saveContent(tx, planned, authorization)
   if (removed) {
     const change = await removeMembers(tx, project, stored, removed)
-    if (change.removed > 0) await recordMembers(tx, planned, { removed: change.removed })
+    if (change.removed > 0) await recordMembers(tx, planned, { removed: change.removed }, authorization)
     return { cohort: await reread(tx, stored), ...change }
   }
   if (isEmpty(added)) return { cohort: await reread(tx, stored) }
   const change = await addMembers(tx, project, stored, added, at)
   const count = change?.added ?? { queued: added.distinctIds.length }
-  if (count !== 0) await recordMembers(tx, { project, author, stored, at }, { added: count })
+  if (count !== 0) await recordMembers(tx, planned, { added: count }, authorization)
   return { cohort: await reread(tx, stored), ...change }
 }
 
@@ -126,11 +126,12 @@ async function saveContent(
 
 const recordMembers = (
   tx: Stores,
-  { project, author, stored, at }: Pick<PlannedCohort, 'project' | 'author' | 'stored' | 'at'>,
+  { project, author, stored, at }: PlannedCohort,
   after: Readonly<Record<string, unknown>>,
+  { trigger }: Authorization,
 ): Promise<void> => {
   const changes: FieldChange[] = [{ action: 'changed', field: 'members', before: null, after }]
-  return recordCohort(tx, author, project, stored, { activity: 'updated', changes }, at)
+  return recordCohort(tx, author, project, stored, { activity: 'updated', changes, trigger }, at)
 }
 
 /** Throws `missing`. */

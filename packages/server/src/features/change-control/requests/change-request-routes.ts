@@ -14,7 +14,7 @@ import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
-import { invalid } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
@@ -97,7 +97,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const decision = { requestId: stored.id, decision: 'approved', reason, contentHash, impact } as const
     const decided = await database.transaction(tx => decideRequest(tx, actor, project, decision, now()))
     const isDue = decided.state === 'approved' && (decided.applyAt === null || decided.applyAt <= now())
-    return outcomeOf(actor, project, isDue ? await apply(actor, project, decided) : decided)
+    return outcomeOf(actor, project, isDue ? await applyApproved(actor, project, decided) : decided)
   })
 
   serve(r.reject, async request => {
@@ -170,6 +170,13 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
 
   const apply = (actor: Actor, project: Project, request: ChangeRequest) =>
     applyRequest({ writes, transaction: database.transaction, project, appliedBy: actor, now: now() }, request)
+
+  /** The approval is stored. Another node may apply the request at the same moment, and the job tries again. */
+  const applyApproved = (actor: Actor, project: Project, request: ChangeRequest) =>
+    apply(actor, project, request).catch((error: unknown) => {
+      if (!(error instanceof Problem) || error.kind !== 'conflict') throw error
+      return database.read(tx => getRequest(tx, project, request.id))
+    })
 
   /** How many people applying it now would affect. */
   async function impactOf(project: Project, request: ChangeRequest): Promise<Impact | undefined> {

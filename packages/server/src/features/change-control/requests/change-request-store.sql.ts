@@ -3,6 +3,7 @@ import type { ChangeRequest, Decision, RequestFilter, RequestState } from '../..
 import type { Action } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
 import type { PageOf, Window } from '../../../pagination.ts'
+import { isSqlite } from '../../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
@@ -85,6 +86,11 @@ export function sqlChangeRequestStore(db: Kysely<Tables>) {
         .limit(limit)
         .execute()
       return rows.map(toRequest)
+    },
+    /** Requests that a user sends at the same moment wait for each other, so that none is opened twice. Flags are locked before. */
+    async holdRequester(userId: number): Promise<void> {
+      if (isSqlite(db)) return
+      await db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate().execute()
     },
     /** A pending request for the same content by the same user. */
     async findSame({

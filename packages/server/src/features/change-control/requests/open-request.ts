@@ -28,6 +28,7 @@ export async function openRequest(
   now: Instant,
 ): Promise<ChangeRequest> {
   const request = draftOf(needed, { title, reason }, now)
+  await tx.changeRequests.holdRequester(needed.requester.user.id)
   const same = await tx.changeRequests.findSame(request)
   if (same) return same
   await checkOpen(tx, project, needed.requester.user)

@@ -40,6 +40,7 @@ export async function bulkChange(
   // Every writer locks the project before its flags, and flags in ascending order: no two writers can wait for each other.
   if (waiting.some(flag => touchesReferences(flag, patchOf(flag)))) await tx.projects.holdReferences(project.id)
   let refusals: BulkError[] = []
+  const gated: { readonly flag: Flag; readonly needed: ApprovalNeeded }[] = []
   for (let isProgress = true; isProgress && waiting.length > 0; ) {
     const refused: Flag[] = []
     refusals = []
@@ -49,13 +50,15 @@ export async function bulkChange(
         refused.push(flag)
         refusals.push({ id: flag.id, key: flag.key, reason: result.message })
       } else if (result.kind === 'needs_approval') {
-        errors.push(await requestedInstead(gate, project, flag, result.needed))
+        gated.push({ flag, needed: result.needed })
       } else if (result.kind === 'saved') changed.push(result.value)
       else throw refusalOf(result)
     }
     isProgress = refused.length < waiting.length
     waiting = refused
   }
+  // Opening a request locks its requester, which comes after the flags.
+  for (const { flag, needed } of gated) errors.push(await requestedInstead(gate, project, flag, needed))
   return { changed, errors: [...errors, ...refusals] }
 }
 
