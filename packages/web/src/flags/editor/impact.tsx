@@ -62,9 +62,9 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
           {t.impact.onceOn}
         </Text>
       )}
-      <Box role="status" mih={`${reserved}rem`}>
+      <Box role="status" {...(impact.isPending && { mih: `${reserved}rem` })}>
         {impact.data?.total_users === 0 ? (
-          <NoPeople projectId={projectId} height={`${reserved}rem`} />
+          <NoPeople projectId={projectId} />
         ) : impact.data ? (
           <Counted
             impact={impact.data}
@@ -83,11 +83,10 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
   )
 }
 
-/** Fills the reserved height: a smaller card would move what is below it. */
-function NoPeople({ projectId, height }: { projectId: string; height: string }) {
+function NoPeople({ projectId }: { projectId: string }) {
   const t = useMessages()
   return (
-    <Stack align="center" justify="center" gap="xs" mih={height} c="dimmed">
+    <Stack align="center" gap="xs" c="dimmed">
       <PersonIcon size={28} />
       <Text size="sm" ta="center" maw="16rem">
         {t.impact.noPeople}

@@ -17,6 +17,8 @@ interface Props {
   children?: ReactNode
   label: string
   cancelLabel?: string
+  /** People lose something: the button is red. */
+  isDangerous?: boolean
   /** What stands between the change and its save. */
   gate?: Gate
   /** Something else of the content is still unknown. */
@@ -35,6 +37,7 @@ export function ReviewDialog(props: Props) {
     children,
     label,
     cancelLabel,
+    isDangerous = false,
     gate = openGate,
     isLoading = false,
     onConfirm,
@@ -68,7 +71,7 @@ export function ReviewDialog(props: Props) {
           </Button>
           <Button
             data-autofocus
-            {...(save.isEmergency && { color: 'red' })}
+            {...((isDangerous || save.isEmergency) && { color: 'red' })}
             disabled={save.isBlocked}
             loading={isBusy}
             onClick={confirm}

@@ -34,6 +34,7 @@ export function ToggleDialog({ flag, project, onConfirm, onClose }: DialogProps)
       changes={[{ field: 'active', before: flag.active, after: after.active }]}
       wording={wording}
       label={after.active ? t.flags.bulkOn : t.flags.bulkOff}
+      isDangerous={!after.active}
       gate={gate}
       onConfirm={onConfirm}
       onClose={onClose}

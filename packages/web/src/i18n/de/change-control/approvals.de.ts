@@ -7,7 +7,7 @@ export const approvals: ApprovalsMessages = {
     note: 'Notiz (optional)',
     noteHint: 'Warum? Erscheint im Verlauf',
     requestTitle: 'Titel (optional)',
-    reason: 'Begründung',
+    reason: 'Begründung (optional)',
     applyAt: 'Anwenden am (optional)',
     applyAtHint: 'In deiner Zeitzone. Leer: sobald freigegeben',
     breakGlass: 'Notfall',

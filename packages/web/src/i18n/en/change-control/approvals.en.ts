@@ -6,7 +6,7 @@ export const approvals = {
     note: 'Note (optional)',
     noteHint: 'Why? Shown in the history',
     requestTitle: 'Title (optional)',
-    reason: 'Reason',
+    reason: 'Reason (optional)',
     applyAt: 'Apply at (optional)',
     applyAtHint: 'In your time zone. Empty: as soon as it is approved',
     breakGlass: 'Break glass',
