@@ -1,7 +1,7 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
 import type { Call } from '../api/client.ts'
 import { isProblem, type OpenedRequest } from '../api/problem.ts'
-import { type SaveMode, saveHeaders } from '../change-control/gate/save-mode.ts'
+import { type SaveMode, saveHeaders } from './gate/save-mode.ts'
 
 /** A save either changes the flag or opens a request to do so. */
 export type SaveOutcome =

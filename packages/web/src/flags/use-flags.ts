@@ -8,9 +8,9 @@ import {
 } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import type { Call } from '../api/client.ts'
-import type { SaveMode } from '../change-control/gate/save-mode.ts'
 import { useCall } from '../services/services.ts'
 import { applyPatch, type FlagKind, type FlagPage, flagsInMemoryMax, listKey, settlePatch } from './flag-cache.ts'
+import type { SaveMode } from './gate/save-mode.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
 import { saveFlag } from './save-flag.ts'
 

@@ -1,6 +1,6 @@
 import { Alert, Checkbox, NativeSelect, Stack } from '@mantine/core'
 import { useEffect } from 'react'
-import { useEnvironmentSets } from '../change-control/environment-queries.ts'
+import { useEnvironmentSets } from '../flags/environments/environment-queries.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { defaultChoice, type EnvironmentChoice, intoSet } from './environment-choice.ts'

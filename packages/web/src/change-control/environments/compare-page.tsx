@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
+import { useEnvironmentSets } from '../../flags/environments/environment-queries.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -14,7 +15,6 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
-import { useEnvironmentSets } from '../environment-queries.ts'
 
 const PromoteDialog = lazyComponent(
   async () => (await import('../../flags/environments/promote-dialog.tsx')).PromoteDialog,

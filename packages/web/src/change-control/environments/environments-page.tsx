@@ -3,6 +3,7 @@ import { Button, Group, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
+import { setsKey, useEnvironmentSets } from '../../flags/environments/environment-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
@@ -13,7 +14,6 @@ import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
-import { setsKey, useEnvironmentSets } from '../environment-queries.ts'
 
 const SetDialog = lazyComponent(async () => (await import('./set-dialog.tsx')).SetDialog)
 

@@ -2,6 +2,7 @@ import { type EnvironmentSet, environmentsMax, routes } from '@halyard/contract'
 import { ActionIcon, Button, Group, NativeSelect, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { setsKey } from '../../flags/environments/environment-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useProjects } from '../../services/session-queries.ts'
@@ -9,7 +10,6 @@ import { FormDialog } from '../../ui/dialog/form-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
-import { setsKey } from '../environment-queries.ts'
 
 interface Row {
   readonly id: number

@@ -1,7 +1,7 @@
 import { Alert } from '@mantine/core'
+import { useFreezes } from '../../flags/gate/gate-queries.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { SnowflakeIcon } from '../../ui/icons.tsx'
-import { useFreezes } from '../gate/gate-queries.ts'
 import classes from './freeze-notice.module.css'
 
 const shownMax = 3

@@ -2,8 +2,6 @@ import { type BlastRadius, type FlagSummary, type Project, routes, type UsedBy }
 import { Box, Button, Group, Stack, Text } from '@mantine/core'
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
-import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -14,6 +12,8 @@ import { problemText } from '../../ui/feedback/problem-text.ts'
 import { loadUsedBy, useUseLines } from '../../used-by/used-by.tsx'
 import { draftOf, draftToWire } from '../editor/draft.ts'
 import { describeState } from '../flag-summary.ts'
+import { ApprovalHint } from '../gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../gate/gate-queries.ts'
 
 export type ReviewedChange = 'on' | 'off' | 'restore' | 'delete'
 

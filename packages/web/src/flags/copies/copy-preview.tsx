@@ -1,14 +1,14 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
-import { useArePoliciesLoading } from '../../change-control/gate/gate-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import type { Draft } from '../editor/draft.ts'
 import { Impact } from '../editor/impact.tsx'
 import type { Wording } from '../flag-sentences.ts'
+import { ApprovalHint } from '../gate/approval-hint.tsx'
+import { useArePoliciesLoading } from '../gate/gate-queries.ts'
 import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
 /** The flag in another project, and what copying would change there. */

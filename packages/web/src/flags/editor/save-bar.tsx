@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import type { Gate } from '../../change-control/gate/gate.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { problemText } from '../../ui/feedback/problem-text.ts'
+import type { Gate } from '../gate/gate.ts'
 import classes from './editor.module.css'
 
 interface Props {

@@ -1,11 +1,11 @@
 import type { Flag } from '@halyard/contract'
 import { useMemo } from 'react'
-import type { SaveMode } from '../../change-control/gate/save-mode.ts'
-import { useGate } from '../../change-control/gate/use-gate.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { draftOf } from '../editor/draft.ts'
 import { Impact } from '../editor/impact.tsx'
 import type { TabProps } from '../flag-tabs.ts'
+import type { SaveMode } from '../gate/save-mode.ts'
+import { useGate } from '../gate/use-gate.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
 import { useWording } from '../use-wording.ts'
 

@@ -1,12 +1,12 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { type Gate, openGate } from '../../change-control/gate/gate.ts'
-import type { SaveMode } from '../../change-control/gate/save-mode.ts'
-import { useSaveMode } from '../../change-control/gate/use-save-mode.tsx'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import type { Wording } from '../flag-sentences.ts'
+import { type Gate, openGate } from '../gate/gate.ts'
+import type { SaveMode } from '../gate/save-mode.ts'
+import { useSaveMode } from '../gate/use-save-mode.tsx'
 import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
 interface Props {

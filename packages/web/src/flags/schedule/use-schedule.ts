@@ -1,12 +1,12 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { isProblem } from '../../api/problem.ts'
-import { type SaveMode, saveHeaders } from '../../change-control/gate/save-mode.ts'
-import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import { type SaveMode, saveHeaders } from '../gate/save-mode.ts'
+import { useRequestedNotice } from '../gate/use-requested-notice.ts'
 import { changeSentence, type PlannedChange, plannedToWire, rescheduledToWire, timeOf } from './scheduled-change.ts'
 
 /** All scheduled changes of a flag, including past ones. */

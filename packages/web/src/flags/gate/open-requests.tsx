@@ -2,8 +2,8 @@ import { routes } from '@halyard/contract'
 import { Alert, Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMessages } from '../i18n/language.tsx'
-import { useCall } from '../services/services.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
 
 interface Props {
   projectId: string

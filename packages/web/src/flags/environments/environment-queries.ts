@@ -1,6 +1,6 @@
 import { routes } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
-import { useCall } from '../services/services.ts'
+import { useCall } from '../../services/services.ts'
 
 const setsMax = '200'
 
