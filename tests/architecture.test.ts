@@ -47,6 +47,13 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
     file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
+const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
+const filesWith = (pattern: RegExp) =>
+  production
+    .filter(file => pattern.test(textOf(file)))
+    .map(({ name }) => name)
+    .sort()
+
 /** A larger folder should be split, unless its files are numbered. */
 const productionFilesMax = 20
 
@@ -189,18 +196,16 @@ describe('imports', () => {
     expect(late).toEqual([])
   })
 
+  it('a store of the server has no interface beside its one implementation', () => {
+    expect(filesWith(/export interface \w+Store\b/).filter(name => name.startsWith('server/'))).toEqual([])
+  })
+
   it('files form no cycle', () => {
     expect(cyclesOf(new Map(production.map(({ name, imports }) => [name, imports])))).toEqual([])
   })
 })
 
 describe('the gate', () => {
-  const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
-  const filesWith = (pattern: RegExp) =>
-    production
-      .filter(file => pattern.test(textOf(file)))
-      .map(({ name }) => name)
-      .sort()
   const control = 'server/features/change-control'
 
   // The compiler refuses to save a flag or an existing cohort without an `Authorization`, which cannot be written down.

@@ -57,7 +57,11 @@ export function sqlRoleAccessStore(db: Kysely<Tables>) {
       return grants!
     },
     /** The same for several users, in the order of the ids, with the grants of these flags only. */
-    grantsOfAll: readGrants,
+    grantsOfAll: (
+      organizationId: string,
+      userIds: readonly number[],
+      flagIds: readonly number[],
+    ): Promise<readonly Omit<FlagGrants, 'level'>[]> => readGrants(organizationId, userIds, flagIds),
 
     /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */
     async create(access: Omit<RoleAccess, 'id'>): Promise<RoleAccess> {

@@ -7,7 +7,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
-import type { StoredCertificate } from './certificate-store.ts'
+import type { StoredCertificate } from './certificate-store.sql.ts'
 
 /** Serves the certificates of imports: what comparing with the service's own SDK has shown. */
 export function serveCertificates(

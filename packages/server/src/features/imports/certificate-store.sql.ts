@@ -1,12 +1,14 @@
+import type { CertificateSummary, ImportCertificate } from '@halyard/contract'
 import type { Kysely } from 'kysely'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { CertificateStore } from './certificate-store.ts'
 
-export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
+export function sqlCertificateStore(db: Kysely<Tables>) {
   const ofProject = (projectId: number) => db.selectFrom('import_certificates').where('project_id', '=', projectId)
   return {
-    async create(projectId, { importId, certificate, createdAt }) {
+    async create(projectId: number, { importId, certificate, createdAt }: NewCertificate): Promise<StoredCertificate> {
       const { flags: _, differences: __, ...summary } = certificate
       const { id } = await db
         .insertInto('import_certificates')
@@ -21,7 +23,8 @@ export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
         .executeTakeFirstOrThrow()
       return { id, importId, certificate, createdAt }
     },
-    list(projectId, window) {
+    /** Newest first, without flags and differences. */
+    list(projectId: number, window: Window): Promise<PageOf<CertificateSummary>> {
       const query = ofProject(projectId).select(['id', 'import_id', 'summary', 'created_at']).orderBy('id', 'desc')
       return readPage(query, window, row => ({
         id: row.id,
@@ -30,7 +33,7 @@ export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
         ...JSON.parse(row.summary),
       }))
     },
-    async find(projectId, certificateId) {
+    async find(projectId: number, certificateId: number): Promise<StoredCertificate | undefined> {
       const row = await ofProject(projectId).selectAll().where('id', '=', certificateId).executeTakeFirst()
       return (
         row && {
@@ -41,14 +44,15 @@ export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
         }
       )
     },
-    async remove(projectId, certificateId) {
+    async remove(projectId: number, certificateId: number): Promise<void> {
       await db
         .deleteFrom('import_certificates')
         .where('project_id', '=', projectId)
         .where('id', '=', certificateId)
         .execute()
     },
-    async keepNewest(projectId, count) {
+    /** Deletes all but the newest. */
+    async keepNewest(projectId: number, count: number): Promise<void> {
       const oldest = await ofProject(projectId)
         .select('id')
         .orderBy('id', 'desc')
@@ -63,4 +67,14 @@ export function sqlCertificateStore(db: Kysely<Tables>): CertificateStore {
         .execute()
     },
   }
+}
+
+export interface NewCertificate {
+  readonly importId: number | null
+  readonly certificate: ImportCertificate
+  readonly createdAt: Instant
+}
+
+export interface StoredCertificate extends NewCertificate {
+  readonly id: number
 }

@@ -1,4 +1,4 @@
-import type { ImportItem, ImportSource } from '@halyard/migrate/model'
+import type { ImportItem, ImportSource, ImportStatus } from '@halyard/migrate/model'
 import type { Definition, Drift, LinkHashes } from '@halyard/migrate/plan/drift'
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
@@ -50,4 +50,25 @@ export interface ImportLink extends LinkHashes {
   readonly sourceId: string
   readonly flagId: number | null
   readonly cohortId: number | null
+}
+
+export interface ItemFilter {
+  readonly status?: ImportStatus
+  readonly projectId?: number
+  readonly target?: number
+  /** Part of the key in the file. */
+  readonly search?: string
+}
+
+/** An item with what it became. */
+export interface ListedItem extends Omit<PlannedItem, 'definition'> {
+  readonly flagId: number | null
+  readonly cohortId: number | null
+}
+
+export interface ItemCount {
+  readonly target: number
+  readonly status: ImportStatus
+  readonly outcome: Outcome | null
+  readonly count: number
 }

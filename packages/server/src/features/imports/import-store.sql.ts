@@ -1,14 +1,15 @@
 import type { ImportSource, ImportStatus } from '@halyard/migrate/model'
 import type { Drift } from '@halyard/migrate/plan/drift'
 import type { Kysely, Selectable } from 'kysely'
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
 import { insertRows } from '../../storage/bulk-rows.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
-import type { ImportPlan, Outcome, PlannedItem } from './import-plan.ts'
-import type { ImportStore } from './import-store.ts'
+import type { ImportLink, ImportPlan, ItemCount, ItemFilter, ListedItem, Outcome, PlannedItem } from './import-plan.ts'
 
 /** A node of an older version, which runs until an upgrade is complete, writes targets without names. */
 const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
@@ -17,7 +18,7 @@ const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 500
 
-export function sqlImportStore(db: Kysely<Tables>): ImportStore {
+export function sqlImportStore(db: Kysely<Tables>) {
   async function readPlans(organizationId: string, now: string, planId?: number): Promise<readonly ImportPlan[]> {
     let query = db
       .selectFrom('import_plans')
@@ -43,7 +44,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
   }
 
   return {
-    async createPlan(plan, items) {
+    async createPlan(plan: Omit<ImportPlan, 'id'>, items: readonly PlannedItem[]): Promise<ImportPlan> {
       const { id } = await db
         .insertInto('import_plans')
         .values({
@@ -64,19 +65,23 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       }
       return { ...plan, id }
     },
-    findPlan: async (organizationId, planId, now) => (await readPlans(organizationId, now, planId))[0],
-    listPlans: readPlans,
-    async removePlan(planId) {
+    findPlan: async (organizationId: string, planId: number, now: Instant): Promise<ImportPlan | undefined> =>
+      (await readPlans(organizationId, now, planId))[0],
+    /** Plans that have not expired, newest first. */
+    listPlans: (organizationId: string, now: Instant): Promise<readonly ImportPlan[]> => readPlans(organizationId, now),
+    async removePlan(planId: number): Promise<void> {
       await db.deleteFrom('import_plans').where('id', '=', planId).execute()
     },
-    async removeExpired(now) {
+    /** In all organizations. */
+    async removeExpired(now: Instant): Promise<void> {
       await db.deleteFrom('import_plans').where('expires_at', '<=', now).execute()
     },
-    async setApplied(planId, now) {
+    async setApplied(planId: number, now: Instant): Promise<void> {
       await db.updateTable('import_plans').set({ applied_at: now }).where('id', '=', planId).execute()
     },
 
-    async setTargets({ id, targets: stored }, targets) {
+    /** Once projects were created. False when another request has created them meanwhile. */
+    async setTargets({ id, targets: stored }: ImportPlan, targets: ImportPlan['targets']): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('import_plans')
         .set({ targets: JSON.stringify(targets) })
@@ -95,7 +100,11 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       return true
     },
 
-    listItems(plan, { status, projectId, target, search }, window) {
+    listItems(
+      plan: ImportPlan,
+      { status, projectId, target, search }: ItemFilter,
+      window: Window,
+    ): Promise<PageOf<ListedItem>> {
       let query = db
         .selectFrom('import_plan_items as item')
         .leftJoin('import_links as link', join =>
@@ -131,7 +140,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         cohortId: row.cohort_id,
       }))
     },
-    async countItems(planId) {
+    async countItems(planId: number): Promise<readonly ItemCount[]> {
       const rows = await db
         .selectFrom('import_plan_items')
         .select(['target', 'status', 'outcome', ({ fn }) => fn.countAll().as('count')])
@@ -145,7 +154,8 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         count: Number(row.count),
       }))
     },
-    async readItems(planId, target) {
+    /** All items of a target with their definitions, in their order. */
+    async readItems(planId: number, target: number): Promise<readonly PlannedItem[]> {
       const rows = await db
         .selectFrom('import_plan_items')
         .selectAll()
@@ -155,7 +165,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         .execute()
       return rows.map(row => ({ ...toItem(row), definition: row.definition && JSON.parse(row.definition) }))
     },
-    async saveOutcomes(planId, outcomes) {
+    async saveOutcomes(planId: number, outcomes: ReadonlyMap<number, Outcome>): Promise<void> {
       const byOutcome = new Map<Outcome, number[]>()
       for (const [position, outcome] of outcomes) {
         const positions = byOutcome.get(outcome)
@@ -174,7 +184,7 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
       }
     },
 
-    async listLinks(projectId, source) {
+    async listLinks(projectId: number, source: ImportSource): Promise<readonly ImportLink[]> {
       const rows = await db
         .selectFrom('import_links')
         .selectAll()
@@ -190,7 +200,13 @@ export function sqlImportStore(db: Kysely<Tables>): ImportStore {
         targetHash: row.target_hash,
       }))
     },
-    async saveLinks(projectId, source, links, now) {
+    /** Replaces those of the same items. */
+    async saveLinks(
+      projectId: number,
+      source: ImportSource,
+      links: readonly ImportLink[],
+      now: Instant,
+    ): Promise<void> {
       for (const kind of ['flag', 'segment'] as const) {
         const ids = links.filter(link => link.kind === kind).map(link => link.sourceId)
         for (const part of inParts(ids, rowsAtOnceMax)) {

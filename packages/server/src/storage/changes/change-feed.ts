@@ -1,6 +1,7 @@
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import { isDatabaseAway } from '../driver-error.ts'
-import type { Change, ChangeFeed, ChangeListener, ChangeLog } from './changes.ts'
+import type { ChangeLog } from './change-log.sql.ts'
+import type { Change, ChangeFeed, ChangeListener } from './changes.ts'
 
 const batchMax = 500
 /** How long a request waits for the probe of a database that was unavailable a moment ago. */

@@ -2,7 +2,7 @@ import { type Kysely, type QueryCreator, type Selectable, sql } from 'kysely'
 import { insertRows } from '../bulk-rows.ts'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../prepared-query.ts'
 import type { Tables } from '../tables.generated.ts'
-import type { Change, ChangeLog, ChangeTopic, NewChange } from './changes.ts'
+import type { Change, ChangeTopic, NewChange } from './changes.ts'
 
 // Advancing the head locks its row until commit, so sequences are assigned in commit order: a reader that has seen n never misses a
 // smaller one that commits later. Every writer of the installation needs this lock, so it is taken last.
@@ -71,21 +71,25 @@ const changesAfter = preparedQuery((db, { sequence, limit }: { sequence: number;
 const newestChange = preparedQuery(db => db.selectFrom('change_head').select('sequence').where('id', '=', 1))
 
 /** `onAppend` retains what is appended until the transaction commits; see `appendChanges`. */
-export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) => void): ChangeLog {
+export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) => void) {
   return {
-    async append(change) {
+    /** Written directly before the commit, in commit order: the sequence of a change that commits later is always greater. */
+    async append(change: NewChange): Promise<void> {
       if (!onAppend) throw new Error('Changes are appended within a transaction.')
       onAppend(change)
     },
-    async listAfter(sequence, limit) {
+    /** Changes after a sequence, oldest first, at most `limit`. */
+    async listAfter(sequence: number, limit: number): Promise<readonly Change[]> {
       const { rows } = await changesAfter(db, { sequence, limit })
       return rows.map(toChange)
     },
-    async head() {
+    /** The sequence of the newest committed change; 0 when there is none. */
+    async head(): Promise<number> {
       const { rows } = await newestChange(db, {})
       return rows[0]?.sequence ?? 0
     },
-    async hasChanged(organizationId, projectIds, sequence) {
+    /** Whether definitions or access in one of the projects, or of their organization, have changed after a sequence. */
+    async hasChanged(organizationId: string, projectIds: readonly number[], sequence: number): Promise<boolean> {
       const found = await db
         .selectFrom('changes')
         .select('sequence')
@@ -97,12 +101,17 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
         .executeTakeFirst()
       return found !== undefined
     },
-    listOldest: limit => db.selectFrom('changes').select(['sequence', 'at']).orderBy('sequence').limit(limit).execute(),
-    async removeUpTo(sequence) {
+    /** The oldest that are retained, at most `limit`. */
+    listOldest: (limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]> =>
+      db.selectFrom('changes').select(['sequence', 'at']).orderBy('sequence').limit(limit).execute(),
+    /** Deletes the changes up to a sequence. A reader that has not seen them finds the gap. */
+    async removeUpTo(sequence: number): Promise<void> {
       await db.deleteFrom('changes').where('sequence', '<=', sequence).execute()
     },
   }
 }
+
+export type ChangeLog = ReturnType<typeof sqlChangeLog>
 
 const fromChange = (change: Omit<Change, 'sequence'>): Omit<Selectable<Tables['changes']>, 'sequence'> => ({
   topic: change.topic,

@@ -30,21 +30,6 @@ export interface Change {
 
 export type NewChange = Omit<Change, 'sequence'>
 
-export interface ChangeLog {
-  /** Written directly before the commit, in commit order: the sequence of a change that commits later is always greater. */
-  append(change: NewChange): Promise<void>
-  /** Changes after a sequence, oldest first, at most `limit`. */
-  listAfter(sequence: number, limit: number): Promise<readonly Change[]>
-  /** The sequence of the newest committed change; 0 when there is none. */
-  head(): Promise<number>
-  /** Whether definitions or access in one of the projects, or of their organization, have changed after a sequence. */
-  hasChanged(organizationId: string, projectIds: readonly number[], sequence: number): Promise<boolean>
-  /** The oldest that are retained, at most `limit`. */
-  listOldest(limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]>
-  /** Deletes the changes up to a sequence. A reader that has not seen them finds the gap. */
-  removeUpTo(sequence: number): Promise<void>
-}
-
 export type ChangeListener = (changes: readonly Change[]) => void | Promise<void>
 
 export interface ChangeFeed {

@@ -94,7 +94,8 @@ onEachDatabase('ingest under faults', dialect => {
       .toEqual({ 0: 'company' })
     const person = await find('user')
     const rows = { persons: 1, person_distinct_ids: 2, hash_key_overrides: 1, cohort_people: 1 }
-    const deleted = { ...untouched, ...rows, changes: 1 }
+    // The person, and the cohort that records the loss of a member.
+    const deleted = { ...untouched, ...rows, changes: 2, activity: 1 }
     const reply = await expectAtomic(s, injector, deleted, () => s.delete(`${s.project}/persons/${person?.uuid}/`))
     expect(reply.status).toBe(202)
     expect(await find('anon')).toBeUndefined()
