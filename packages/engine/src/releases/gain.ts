@@ -151,9 +151,23 @@ export class FlagComparison {
           this.#excluded[place + 1 + behind]![decided + 1 + index] &&
           other.hash === one.hash &&
           other.share >= one.share &&
-          JSON.stringify(other.outcome) === JSON.stringify(one.outcome),
+          JSON.stringify(other.outcome) === JSON.stringify(one.outcome) &&
+          this.#isStillReached({ from: place, to: place + 1 + behind }, { from: decided, to: decided + 1 + index }),
       )
       return isFoundNow ? [] : [one.outcome]
+    })
+  }
+
+  /** Between two conditions, nothing ends the evaluation now that did not end it before. */
+  #isStillReached(now: Between, before: Between): boolean {
+    if (!this.#after.earlyExit) return true
+    return placesIn(now).every(place => {
+      const exit = this.#after.conditions[place]!
+      return placesIn(before).some(index => {
+        const { hash, share } = this.#base.conditions[index]!
+        const isWider = this.#implied[place]![index]! && hash === exit.hash && share <= exit.share
+        return isWider && this.#base.earlyExit
+      })
     })
   }
 
@@ -175,6 +189,15 @@ export class FlagComparison {
     return passed
   }
 }
+
+/** The places of two conditions; those between them count. */
+interface Between {
+  readonly from: number
+  readonly to: number
+}
+
+const placesIn = ({ from, to }: Between): readonly number[] =>
+  Array.from({ length: to - from - 1 }, (_, index) => from + 1 + index)
 
 /** Whether people for which conditions decide now are among those for which they decided before. */
 const comparable = (before: ServedFlag, after: ServedFlag): boolean =>
@@ -261,11 +284,12 @@ function reachWith(
   isTarget: TargetValues,
 ): number {
   const place = group.indexOf(condition)
-  const earlier = group.slice(0, place).filter(one => one.share < to)
+  // What SDKs cannot evaluate decides only where no other condition does, so it can match without deciding here.
+  const earlier = group.slice(0, place).filter(one => one.share < to || one.isUncertain)
   const later = group.slice(place + 1)
   const shareAt = (at: number) => (one: ServedCondition) => (one.share >= at ? shareOf(one.outcome, isTarget) : 0)
   return integral(ends(group), at =>
-    at <= condition.share ? most([...earlier, condition], shareAt(at)) : most(later, shareAt(at)),
+    most(at <= condition.share ? [...earlier, condition] : [...earlier, ...later], shareAt(at)),
   )
 }
 
