@@ -62,9 +62,9 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
           {t.impact.onceOn}
         </Text>
       )}
-      <Box role="status" {...(impact.isPending && { mih: `${reserved}rem` })}>
+      <Box role="status" mih={`${reserved}rem`}>
         {impact.data?.total_users === 0 ? (
-          <NoPeople projectId={projectId} />
+          <NoPeople projectId={projectId} height={`${reserved}rem`} />
         ) : impact.data ? (
           <Counted
             impact={impact.data}
@@ -83,10 +83,11 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
   )
 }
 
-function NoPeople({ projectId }: { projectId: string }) {
+/** Fills the reserved height: a smaller card would move what is below it. */
+function NoPeople({ projectId, height }: { projectId: string; height: string }) {
   const t = useMessages()
   return (
-    <Stack align="center" gap="xs" c="dimmed">
+    <Stack align="center" justify="center" gap="xs" mih={height} c="dimmed">
       <PersonIcon size={28} />
       <Text size="sm" ta="center" maw="16rem">
         {t.impact.noPeople}
