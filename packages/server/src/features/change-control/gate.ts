@@ -43,18 +43,13 @@ export class Gate implements FlagGate {
   }
 
   async saveFlag(planned: PlannedFlag): Promise<Saved<Flag>> {
-    const decision = await this.decideFlag(planned)
+    const decision = await authorizeFlag(this.tx, this.#grounds, planned)
+    if (decision.kind === 'allowed') this.#check(planned)
+    if (this.#isUndecided) return { kind: 'undecided' }
     if (decision.kind !== 'allowed') return decision
     const flag = await commitFlag(this.tx, planned, decision.authorization)
     await this.#review(planned.project, decision, { flagId: flag.id, version: flag.version })
     return { kind: 'saved', value: flag }
-  }
-
-  /** Decides without saving. */
-  async decideFlag(planned: PlannedFlag): Promise<Decision | { readonly kind: 'undecided' }> {
-    const decision = await authorizeFlag(this.tx, this.#grounds, planned)
-    if (decision.kind === 'allowed') this.#check(planned)
-    return this.#isUndecided ? { kind: 'undecided' } : decision
   }
 
   /** All flags of one project or none; they may depend on each other. */
