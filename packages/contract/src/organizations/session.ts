@@ -19,6 +19,17 @@ export const Session = Type.Object(
 const SignIn = Type.Object(
   {
     id: Type.String({ description: 'Id of the sign-in.', examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'] }),
+    method: Type.Union(
+      [
+        Type.Literal('password'),
+        Type.Literal('password_and_code'),
+        Type.Literal('password_and_recovery_code'),
+        Type.Literal('password_and_passkey'),
+        Type.Literal('passkey'),
+        Type.Literal('single_sign_on'),
+      ],
+      { description: 'How the user signed in.', examples: ['password_and_code'] },
+    ),
     user_agent: Type.String({ description: 'The browser that signed in.', examples: ['Mozilla/5.0 Firefox/140.0'] }),
     address: Type.String({ description: 'Its address when it signed in.', examples: ['192.0.2.7'] }),
     created_at: Instant('When the user signed in.'),

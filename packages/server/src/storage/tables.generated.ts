@@ -6,6 +6,14 @@ import type { Generated } from 'kysely'
  * Only `*.sql.ts` files read this; they turn rows into domain values and back.
  */
 export interface Tables {
+  account_tokens: {
+    hash: string
+    user_id: number
+    purpose: string
+    data: string
+    attempts: number
+    expires_at: string
+  }
   activity: {
     id: Generated<number>
     organization_id: string
@@ -412,6 +420,7 @@ export interface Tables {
     created_at: string
     expires_at: string
     token_hash: string | null
+    is_emailed: Generated<number>
   }
   known_sign_ins: {
     key: string
@@ -439,6 +448,7 @@ export interface Tables {
     created_at: string
     updated_at: string
     default_access_level: Generated<number>
+    requires_second_factor: Generated<number>
   }
   payload_schemas: {
     flag_id: number
@@ -597,6 +607,10 @@ export interface Tables {
     id: string
     received_at: string
   }
+  recovery_codes: {
+    hash: string
+    user_id: number
+  }
   resource_access: {
     id: Generated<number>
     organization_id: string
@@ -671,6 +685,19 @@ export interface Tables {
     first_seen_at: string
     last_seen_at: string
   }
+  second_factors: {
+    id: string
+    user_id: number
+    kind: string
+    name: string
+    secret: string
+    credential_id: string | null
+    rp_id: string | null
+    transports: string
+    counter: number
+    created_at: string
+    last_used_at: string | null
+  }
   secret_keys: {
     id: string
     project_id: number
@@ -702,6 +729,8 @@ export interface Tables {
     address: string
     created_at: string
     expires_at: string
+    method: Generated<string>
+    proven_at: string | null
   }
   users: {
     id: Generated<number>

@@ -32,7 +32,9 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
     if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
     const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
-    const session = await database.transaction(tx => openSession(tx, account, origin, now(), body.remember))
+    const session = await database.transaction(tx =>
+      openSession(tx, account, { method: 'password', origin, isRemembered: body.remember }, now()),
+    )
     const cookie = session.refreshToken === undefined ? undefined : refreshCookie(session.refreshToken, url)
     return answer({ status: 200, body: sessionToWire(session), ...(cookie && { headers: { 'set-cookie': cookie } }) })
   })

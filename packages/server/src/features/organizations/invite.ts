@@ -54,6 +54,7 @@ export async function createInvite(
     firstName: input.firstName,
     level,
     tokenHash: hashSecret(token),
+    isEmailed: tx.emails.isEnabled,
     createdBy: actor.user,
     createdAt: now,
     expiresAt: plusMilliseconds(now, inviteMilliseconds),

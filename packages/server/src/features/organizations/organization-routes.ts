@@ -155,7 +155,7 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     const person = { firstName: body.first_name, passwordHash: await passwords.hash(body.password) }
     return sessionToWire(
       await database.transaction(async tx =>
-        openSession(tx, await acceptInvite(tx, params.token, person, now()), origin, now()),
+        openSession(tx, await acceptInvite(tx, params.token, person, now()), { method: 'password', origin }, now()),
       ),
     )
   })

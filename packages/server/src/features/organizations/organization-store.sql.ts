@@ -119,6 +119,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
           first_name: invite.firstName,
           level: invite.level,
           token_hash: invite.tokenHash,
+          is_emailed: Number(invite.isEmailed),
           created_by_id: invite.createdBy.id,
           created_at: invite.createdAt,
           expires_at: invite.expiresAt,
@@ -183,13 +184,14 @@ const toMember = (row: Tables['memberships'] & EmbeddedUser<'member'>): Member =
   updatedAt: row.updated_at,
 })
 
-const toInvite = (row: Tables['invites'] & EmbeddedUser<'creator'>): Invite => ({
+const toInvite = (row: Selectable<Tables['invites']> & EmbeddedUser<'creator'>): Invite => ({
   id: row.id,
   organizationId: row.organization_id,
   targetEmail: row.target_email,
   firstName: row.first_name,
   level: row.level as Level,
   tokenHash: row.token_hash,
+  isEmailed: row.is_emailed === 1,
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   expiresAt: row.expires_at,

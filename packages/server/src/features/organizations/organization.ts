@@ -18,6 +18,8 @@ export interface Invite {
   readonly level: Level
   /** SHA-256 of the token that redeems it; null when none does. */
   readonly tokenHash: string | null
+  /** Only the email has the token: using it proves the address. */
+  readonly isEmailed: boolean
   readonly createdBy: User
   readonly createdAt: Instant
   readonly expiresAt: Instant

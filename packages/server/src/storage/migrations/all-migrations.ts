@@ -34,6 +34,7 @@ import { importTargets } from './0051-import-targets.ts'
 import { webhookQueues } from './0052-webhook-queues.ts'
 import { personSeen } from './0053-person-seen.ts'
 import { shadowFailures } from './0054-shadow-failures.ts'
+import { secondFactors } from './0055-second-factors.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   webhookQueues,
   personSeen,
   shadowFailures,
+  secondFactors,
 ]

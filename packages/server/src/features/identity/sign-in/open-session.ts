@@ -4,7 +4,7 @@ import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
 import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
-import { keysPerSignInMax, rememberedDays, userAgentCharactersMax } from './sign-in.ts'
+import { keysPerSignInMax, rememberedDays, type SignInMethod, userAgentCharactersMax } from './sign-in.ts'
 
 export interface Session {
   readonly user: User
@@ -18,15 +18,21 @@ export interface SignInOrigin {
   readonly address: string
 }
 
+export interface NewSession {
+  readonly method: SignInMethod
+  readonly origin: SignInOrigin
+  /** A refresh token continues the sign-in after its key has expired. */
+  readonly isRemembered?: boolean | undefined
+}
+
 const hourMilliseconds = 60 * 60 * 1000
 
-/** A sign-in is a key with every scope that expires. With `isRemembered`, a refresh token creates further ones. */
+/** A sign-in is a key with every scope that expires. There is no other way to open one, whatever the method. */
 export async function openSession(
   tx: Stores,
   user: User,
-  origin: SignInOrigin,
+  { method, origin, isRemembered = false }: NewSession,
   now: Instant,
-  isRemembered = false,
 ): Promise<Session & { readonly refreshToken: string | undefined }> {
   await tx.identity.removeKeysExpiredBefore(now)
   await forgetFirstCredentials(tx)
@@ -36,6 +42,8 @@ export async function openSession(
     id: signInId,
     userId: user.id,
     refreshHash: refreshToken === undefined ? null : hashSecret(refreshToken),
+    method,
+    provenAt: now,
     userAgent: origin.userAgent.slice(0, userAgentCharactersMax),
     address: origin.address.slice(0, 100),
     createdAt: now,

@@ -40,6 +40,7 @@ export function serveSignIns(serve: ServeRoute, { database, now }: Deps): void {
     const found = await database.query(tx => tx.signIns.list(actor.user.id, now()))
     return found.map(signIn => ({
       id: signIn.id,
+      method: signIn.method,
       user_agent: signIn.userAgent,
       address: signIn.address,
       created_at: signIn.createdAt,

@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { type ListedSignIn, type SignIn, signInsPerUserMax } from './sign-in.ts'
+import { type ListedSignIn, type SignIn, type SignInMethod, signInsPerUserMax } from './sign-in.ts'
 
 export function sqlSignInStore(db: Kysely<Tables>) {
   return {
@@ -13,6 +13,8 @@ export function sqlSignInStore(db: Kysely<Tables>) {
           id: signIn.id,
           user_id: signIn.userId,
           refresh_hash: signIn.refreshHash,
+          method: signIn.method,
+          proven_at: signIn.provenAt,
           user_agent: signIn.userAgent,
           address: signIn.address,
           created_at: signIn.createdAt,
@@ -79,6 +81,8 @@ const toSignIn = (row: Selectable<Tables['sign_ins']>): SignIn => ({
   id: row.id,
   userId: row.user_id,
   refreshHash: row.refresh_hash,
+  method: row.method as SignInMethod,
+  provenAt: row.proven_at ?? row.created_at,
   userAgent: row.user_agent,
   address: row.address,
   createdAt: row.created_at,

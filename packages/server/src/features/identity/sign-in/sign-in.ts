@@ -1,11 +1,23 @@
 import type { Instant } from '../../../instant.ts'
 
+/** How the user proved who they are. */
+export type SignInMethod =
+  | 'password'
+  | 'password_and_code'
+  | 'password_and_recovery_code'
+  | 'password_and_passkey'
+  | 'passkey'
+  | 'single_sign_on'
+
 /** One sign-in in one browser. Its keys expire after hours; with a refresh token it gets new ones without a password. */
 export interface SignIn {
   readonly id: string
   readonly userId: number
   /** Hash of the refresh token; null when the user did not choose to stay signed in. */
   readonly refreshHash: string | null
+  readonly method: SignInMethod
+  /** When the user last proved who they are in this sign-in: for what a stolen session must not do. */
+  readonly provenAt: Instant
   readonly userAgent: string
   readonly address: string
   readonly createdAt: Instant
