@@ -20,6 +20,8 @@ export interface Size {
   readonly changes: number
   readonly idleStreams: number
   readonly persons: number
+  /** Those of them that send requests again and again; the others are seen once. */
+  readonly activePersons: number
   /** Flags in the list of the dashboard. */
   readonly listedFlags: number
 }
@@ -35,6 +37,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 200,
     idleStreams: 10_000,
     persons: 100_000,
+    activePersons: 20_000,
     listedFlags: 10_000,
   },
   smoke: {
@@ -46,6 +49,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 30,
     idleStreams: 500,
     persons: 10_000,
+    activePersons: 2000,
     listedFlags: 1000,
   },
   tiny: {
@@ -57,6 +61,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 3,
     idleStreams: 5,
     persons: 100,
+    activePersons: 20,
     listedFlags: 50,
   },
 }

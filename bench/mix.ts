@@ -66,7 +66,8 @@ function mixedFlag(index: number): FlagDefinition {
   return { ...flag, filters: { groups: [{ properties: [inCohort], rollout_percentage: 60 }] } }
 }
 
-export const people = (count: number): Subject[] => Array.from({ length: count }, (_, index) => personAt(index))
+export const people = (from: number, to: number): Subject[] =>
+  Array.from({ length: to - from }, (_, index) => personAt(from + index))
 
 /** A person with ten properties; every second one has a UUID as its distinct id. */
 export function personAt(index: number): Subject {

@@ -3,14 +3,33 @@ import { people } from './mix.ts'
 import { unleashContext } from './peers/unleash-features.ts'
 
 /** How clients ask for all flags of one person after another. */
-export const shapes = ['plain', 'gzip', 'stored', 'stored + gzip', 'mixed', 'new connections', 'OFREP'] as const
+export const shapes = [
+  'plain',
+  'gzip',
+  'stored',
+  'stored + gzip',
+  'mixed',
+  'first request',
+  'new connections',
+  'OFREP',
+] as const
 export type Shape = (typeof shapes)[number]
 
 /** Requests, serialized before the measurement starts. */
 export type RequestPlan =
-  | { readonly kind: 'evaluate'; readonly shape: Shape; readonly token: string; readonly users: number }
+  | {
+      readonly kind: 'evaluate'
+      readonly shape: Shape
+      readonly token: string
+      /** One after another, beginning with the first of them. */
+      readonly users: readonly [from: number, to: number]
+    }
   /** The mixed shape in Unleash's format. It stores no properties, so that every request contains them. */
-  | { readonly kind: 'evaluate-unleash'; readonly headers: Headers; readonly users: number }
+  | {
+      readonly kind: 'evaluate-unleash'
+      readonly headers: Headers
+      readonly users: readonly [from: number, to: number]
+    }
   | { readonly kind: 'same'; readonly method: string; readonly path: string; readonly headers: Headers }
   /** Each request has a unique name, which replaces `%` in the body. */
   | { readonly kind: 'new'; readonly path: string; readonly headers: Headers; readonly body: string }
@@ -27,7 +46,7 @@ export function requestsOf(plan: RequestPlan): (n: number) => Buffer {
     const prefix = `${Date.now().toString(36)}-${process.pid}`
     return n => requestBytes('POST', plan.path, plan.headers, plan.body.replaceAll('%', `${prefix}-${n}`))
   }
-  const all = people(plan.users).map((person, index) =>
+  const all = people(plan.users[0], plan.users[1]).map((person, index) =>
     plan.kind === 'evaluate'
       ? evaluationBytes(plan.shape === 'mixed' ? mixed[index % mixed.length]! : plan.shape, plan.token, person)
       : unleashBytes(plan.headers, person, index % 2 === 1),
@@ -49,6 +68,7 @@ function evaluationBytes(shape: Exclude<Shape, 'mixed'>, token: string, person: 
     case 'gzip':
       return evaluate(gzip, { person_properties })
     case 'stored':
+    case 'first request':
       return evaluate({}, {})
     case 'stored + gzip':
       return evaluate(gzip, {})

@@ -40,7 +40,9 @@ async function evaluationOf(context: RowContext, database: Database, flagCount: 
   await storePersons(halyard, size.persons)
   await checkStored(halyard)
   const aim = async (id: string, server: { port: number; pid: number }, shape: Shape) => {
-    const plan = { kind: 'evaluate', shape, token: halyard.token, users: size.persons } as const
+    const { activePersons, persons } = size
+    const users = shape === 'first request' ? ([activePersons, persons] as const) : ([0, activePersons] as const)
+    const plan = { kind: 'evaluate', shape, token: halyard.token, users } as const
     const target = { id: `${name}, ${id}`, port: server.port, pid: server.pid, plan, status: 200 }
     const run = await load.aim({ ...target, isNewConnectionEach: shape === 'new connections' }, size.connections)
     return () => run(size.roundMilliseconds)
@@ -51,10 +53,16 @@ async function evaluationOf(context: RowContext, database: Database, flagCount: 
   contestants.bare = await aim('bare', baseline, 'plain')
   const unleash = flagCount === targetFlags && database === 'SQLite' ? await startPeer(context) : undefined
   if (unleash) contestants['unleash-server'] = unleash.run
+  await seeActivePersons(contestants.stored!, size.activePersons)
   const rounds = await interleave(contestants, size.rounds)
   await Promise.all([baseline.stop(), stop(), unleash?.stop()])
   for (const [each, own] of Object.entries(rounds)) log(`  ${name}, ${each}: ${rates(own)}`)
   return figuresOf(name, flagCount, rounds)
+}
+
+/** Persons who send requests again and again have been looked up before. */
+async function seeActivePersons(stored: () => Promise<Round>, count: number): Promise<void> {
+  for (let seen = 0; seen < count; ) seen += (await stored()).requests
 }
 
 function figuresOf(name: string, flagCount: number, rounds: Readonly<Record<string, readonly Round[]>>): Figure[] {
@@ -127,7 +135,7 @@ async function startPeer({ peers, size, load, log }: RowContext) {
     return undefined
   }
   const { port, pid, frontendHeaders: headers, stop } = unleash
-  const plan = { kind: 'evaluate-unleash', headers, users: size.persons } as const
+  const plan = { kind: 'evaluate-unleash', headers, users: [0, size.activePersons] } as const
   const run = await load.aim({ id: 'unleash-server', port, pid, plan, status: 200 }, size.connections)
   return { run: () => run(size.roundMilliseconds), stop }
 }

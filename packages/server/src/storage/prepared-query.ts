@@ -89,25 +89,34 @@ export function preparedInsert<Row extends object>(
 /** Longer lists are rare, and a statement for each length would only take memory. */
 const preparedListMax = 256
 
-/** The same for a list of ids. It is prepared for lists of 1, 2, 4, 8 … ids; a list in between repeats its last id, which finds nothing more. */
-export function preparedListQuery<Row>(
-  build: (db: Kysely<Tables>, ids: readonly number[]) => Compilable<Row>,
-): (db: Kysely<Tables>, ids: readonly number[]) => Promise<readonly Row[]> {
-  const statements = new Map<number, PreparedQuery<Record<string, number>, Row>>()
+/**
+ * The same for a list of ids, with other parameters. It is prepared for lists of 1, 2, 4, 8 … ids; a list in between repeats its last id,
+ * which finds nothing more.
+ */
+export function preparedListQuery<Row, Id extends number | string = number, Parameters extends object = object>(
+  build: (db: Kysely<Tables>, ids: readonly Id[], parameters: Parameters) => Compilable<Row>,
+): (db: Kysely<Tables>, ids: readonly Id[], parameters?: Parameters) => Promise<readonly Row[]> {
+  interface Named {
+    readonly [name: string]: unknown
+  }
+  const statements = new Map<number, PreparedQuery<Named, Row>>()
 
-  function statementFor(length: number): PreparedQuery<Record<string, number>, Row> {
-    const known = statements.get(length)
-    if (known) return known
-    const statement = preparedQuery((db, named: Record<string, number>) => build(db, Object.values(named)))
+  function statementFor(length: number): PreparedQuery<Named, Row> {
+    const prepared = statements.get(length)
+    if (prepared) return prepared
+    const statement = preparedQuery((db, named: Named) => {
+      const ids = Array.from({ length }, (_, at) => named[`id${at}`] as Id)
+      return build(db, ids, named as Parameters)
+    })
     statements.set(length, statement)
     return statement
   }
 
-  return async (db, ids) => {
+  return async (db, ids, parameters = {} as Parameters) => {
     if (ids.length === 0) return []
-    if (ids.length > preparedListMax) return (await db.executeQuery(build(db, ids).compile())).rows
+    if (ids.length > preparedListMax) return (await db.executeQuery(build(db, ids, parameters).compile())).rows
     const length = 2 ** Math.ceil(Math.log2(ids.length))
-    const named: Record<string, number> = {}
+    const named = { ...parameters } as Record<string, unknown>
     for (let at = 0; at < length; at++) named[`id${at}`] = ids[Math.min(at, ids.length - 1)]!
     return (await statementFor(length)(db, named)).rows
   }

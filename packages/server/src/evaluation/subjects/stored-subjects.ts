@@ -1,6 +1,10 @@
+import { batchByKey } from '../../concurrency/batch-by-key.ts'
 import { evaluatedPropertiesOf, type Person } from '../../domain/person.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { lookupMillisecondsMax, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
+
+/** Lookups of a project that share a read. */
+const batchMax = 64
 
 /** Looks up persons and groups for evaluation. All I/O of an evaluation is here. */
 export function storedSubjects(database: Database): StoredSubjects {
@@ -15,12 +19,15 @@ export function storedSubjects(database: Database): StoredSubjects {
     return database.read(tx => hashKeysOf(tx, [person]))
   }
 
+  // A query that no request waits for any more must not occupy a connection.
+  const limits = { statementMillisecondsMax: lookupMillisecondsMax }
+  const lookUp = batchByKey(batchMax, (projectId: number, batch: readonly WantedSubject[]) =>
+    database.read(tx => lookUpAll(tx, projectId, batch), limits),
+  )
+
   return {
     async find(projectId, wanted) {
-      // A query that no request waits for any more must not occupy a connection.
-      const limits = { statementMillisecondsMax: lookupMillisecondsMax }
-      const found = await database.read(tx => lookUp(tx, projectId, wanted), limits)
-      const { person, subject, hashKeys } = found
+      const { person, subject, hashKeys } = await lookUp(projectId, wanted)
       const unmet = wanted.continuityFlags.filter(key => !hashKeys.has(key))
       const isNew = person !== undefined && wanted.anonDistinctId !== undefined && unmet.length > 0
       const stored = isNew ? await storeHashKeys(person, unmet, wanted.anonDistinctId!) : new Map<string, string>()
@@ -29,20 +36,42 @@ export function storedSubjects(database: Database): StoredSubjects {
   }
 }
 
-async function lookUp(tx: Stores, projectId: number, wanted: WantedSubject) {
-  const { distinctId, anonDistinctId, groups, staticCohorts, continuityFlags } = wanted
-  const isPersonWanted = wanted.personProperties || staticCohorts.length > 0 || continuityFlags.length > 0
-  const ids = anonDistinctId === undefined ? [distinctId] : [distinctId, anonDistinctId]
-  const persons = isPersonWanted ? await tx.persons.findByDistinctIds(projectId, ids) : new Map<string, Person>()
-  const own = persons.get(distinctId)
-  const anonymous = anonDistinctId === undefined ? undefined : persons.get(anonDistinctId)
-  const known = [anonymous, own].filter(person => person !== undefined)
+interface Lookup {
+  /** Who the request is about: the person of its distinct id or, without one, of its anonymous id. */
+  readonly person: Person | undefined
+  readonly subject: StoredSubject
+  readonly hashKeys: ReadonlyMap<string, string>
+}
+
+async function lookUpAll(tx: Stores, projectId: number, batch: readonly WantedSubject[]): Promise<Lookup[]> {
+  const ids = new Set(batch.filter(isPersonWanted).flatMap(idsOf))
+  const persons = await tx.persons.findByDistinctIds(projectId, [...ids])
+  const lookups: Lookup[] = []
+  for (const wanted of batch) lookups.push(await lookUpOne(tx, projectId, wanted, persons))
+  return lookups
+}
+
+const isPersonWanted = ({ personProperties, staticCohorts, continuityFlags }: WantedSubject): boolean =>
+  personProperties || staticCohorts.length > 0 || continuityFlags.length > 0
+
+const idsOf = ({ distinctId, anonDistinctId }: WantedSubject): string[] =>
+  anonDistinctId === undefined ? [distinctId] : [distinctId, anonDistinctId]
+
+async function lookUpOne(
+  tx: Stores,
+  projectId: number,
+  wanted: WantedSubject,
+  persons: ReadonlyMap<string, Person>,
+): Promise<Lookup> {
+  const { groups, staticCohorts, continuityFlags } = wanted
+  const [own, anonymous] = isPersonWanted(wanted) ? idsOf(wanted).map(id => persons.get(id)) : []
   const subject: StoredSubject = {
     ...(own && { personId: own.id, personProperties: evaluatedPropertiesOf(own) }),
     ...(groups.length > 0 && { groupProperties: await groupPropertiesOf(tx, projectId, wanted) }),
     staticCohorts: own ? await tx.cohortMembers.holding(own.id, staticCohorts) : new Set<number>(),
   }
-  const hashKeys = continuityFlags.length > 0 ? await hashKeysOf(tx, known) : new Map<string, string>()
+  const ranked = [anonymous, own].filter(person => person !== undefined)
+  const hashKeys = continuityFlags.length > 0 ? await hashKeysOf(tx, ranked) : new Map<string, string>()
   return { person: own ?? anonymous, subject, hashKeys }
 }
 
@@ -54,10 +83,10 @@ async function hashKeysOf(tx: Stores, persons: readonly Person[]): Promise<Map<s
 }
 
 async function groupPropertiesOf(tx: Stores, projectId: number, { groups }: WantedSubject) {
-  const found = await tx.groups.findMany(projectId, groups)
+  const stored = await tx.groups.findMany(projectId, groups)
   return Object.fromEntries(
     groups.flatMap(({ type, typeIndex, key }) => {
-      const group = found.find(candidate => candidate.typeIndex === typeIndex && candidate.key === key)
+      const group = stored.find(candidate => candidate.typeIndex === typeIndex && candidate.key === key)
       return group ? [[type, group.properties]] : []
     }),
   )

@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { HashKey, Person, PersonFilter, PersonMerge } from '../../domain/person.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
+import { preparedListQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
@@ -11,6 +12,16 @@ import { writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
 
+const findPersons = preparedListQuery((db, distinctIds: readonly string[], { projectId }: { projectId: number }) =>
+  db
+    .selectFrom('person_distinct_ids')
+    .innerJoin('persons', 'persons.id', 'person_distinct_ids.person_id')
+    .selectAll('persons')
+    .select('person_distinct_ids.distinct_id')
+    .where('person_distinct_ids.project_id', '=', projectId)
+    .where('person_distinct_ids.distinct_id', 'in', distinctIds),
+)
+
 /** `onChanged` is called with the stored persons that a write changes. */
 export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
   const persons = (projectId: number) => db.selectFrom('persons').selectAll().where('project_id', '=', projectId)
@@ -18,19 +29,12 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
   return {
     /** The persons of these distinct ids; ids without a person are not in the map. */
     async findByDistinctIds(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, Person>> {
-      const found = new Map<string, Person>()
+      const persons = new Map<string, Person>()
       for (const part of inParts(distinctIds, parametersMax)) {
-        const rows = await db
-          .selectFrom('person_distinct_ids')
-          .innerJoin('persons', 'persons.id', 'person_distinct_ids.person_id')
-          .selectAll('persons')
-          .select('person_distinct_ids.distinct_id')
-          .where('person_distinct_ids.project_id', '=', projectId)
-          .where('person_distinct_ids.distinct_id', 'in', part)
-          .execute()
-        for (const row of rows) found.set(row.distinct_id, toPerson(row))
+        const rows = await findPersons(db, part, { projectId })
+        for (const row of rows) persons.set(row.distinct_id, toPerson(row))
       }
-      return found
+      return persons
     },
     async find(projectId: number, personId: number): Promise<Person | undefined> {
       const row = await persons(projectId).where('id', '=', personId).executeTakeFirst()
