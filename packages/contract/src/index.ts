@@ -147,6 +147,15 @@ export {
 } from './flags/playground.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export {
+  adminLevel,
+  auditorLevel,
+  type Level,
+  levels,
+  memberLevel,
+  ownerLevel,
+  viewOnlyLevel,
+} from './levels.ts'
 export { codeRepositoriesMax, edgeProjectsMax, shadowDaysMax } from './limits.ts'
 export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
@@ -176,15 +185,16 @@ export type {
 } from './plugins/plugin-configs.ts'
 export { type CatalogEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
-export type {
-  Access,
-  AnswerOf,
-  BodyOf,
-  Credential,
-  Method,
-  ParamsOf,
-  QueryOf,
-  Route,
+export {
+  type Access,
+  type AnswerOf,
+  type BodyOf,
+  type Credential,
+  levelFor,
+  type Method,
+  type ParamsOf,
+  type QueryOf,
+  type Route,
 } from './route.ts'
 export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
 export { type Scope, type ScopeObject, scopeObjects } from './scopes.ts'

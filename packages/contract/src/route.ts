@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox'
+import { adminLevel, type Level, memberLevel, viewOnlyLevel } from './levels.ts'
 import type { Scope } from './scopes.ts'
 
 /**
@@ -13,6 +14,10 @@ export type Access =
       readonly within: 'project' | 'organization' | 'user'
       /** Any one of these suffices. */
       readonly scopes: readonly Scope[]
+      /** The lowest membership level, where it is not what `levelFor` derives from the scopes. */
+      readonly level?: Level
+      /** Whether auditors can call it as well, whatever the lowest level. */
+      readonly isForAuditors?: true
     }
 
 export const open = { kind: 'open' } as const
@@ -22,6 +27,19 @@ export const inOrganization = <const S extends readonly Scope[]>(...scopes: S) =
   ({ kind: 'key', within: 'organization', scopes }) as const
 export const asUser = <const S extends readonly Scope[]>(...scopes: S) =>
   ({ kind: 'key', within: 'user', scopes }) as const
+
+/** The lowest level that can call a route of a project or organization: view-only members read, members write. */
+export function levelFor({ scopes, level }: Extract<Access, { kind: 'key' }>): Level {
+  const isRead = scopes.every(scope => scope.endsWith(':read'))
+  return level ?? (isRead ? viewOnlyLevel : memberLevel)
+}
+
+/** A write that is the caller's own and that no one else sees, such as a favorite. */
+export const forViewers = <const A extends Access>(access: A) => ({ ...access, level: viewOnlyLevel }) as const
+
+/** For admins, owners and auditors. */
+export const forAuditors = <const A extends Access>(access: A) =>
+  ({ ...access, level: adminLevel, isForAuditors: true }) as const
 
 /** Credentials as OpenAPI names them. */
 export type Credential = 'personalApiKey' | 'session' | 'projectToken' | 'projectSecretKey'

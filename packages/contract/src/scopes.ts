@@ -1,11 +1,18 @@
-/** Objects that a scope of a personal API key can refer to. `X:write` implies `X:read`; `*` grants everything. */
+/**
+ * Objects that a scope of a personal API key can refer to. `X:write` implies `X:read`; `*` grants everything.
+ * Deciding about changes and about the rules for them are objects of their own: a key that writes flags must not lift its own control.
+ */
 export const scopeObjects = [
   'activity_log',
+  'approval_policy',
+  'audit_log',
+  'change_request',
   'cohort',
   'dashboard',
   'edge',
   'feature_flag',
   'flag_override',
+  'freeze',
   'group',
   'organization',
   'organization_member',

@@ -1,14 +1,19 @@
+import {
+  adminLevel,
+  auditorLevel,
+  type Level,
+  levels,
+  memberLevel,
+  ownerLevel,
+  viewOnlyLevel,
+} from '@halyard/contract/levels'
 import type { Instant } from './instant.ts'
 import { forbidden } from './problem.ts'
 
 /** The nouns that every request is about: who calls, and inside which organization and project. */
 
-export const memberLevel = 1
-export const adminLevel = 8
-export const ownerLevel = 15
-export type Level = typeof memberLevel | typeof adminLevel | typeof ownerLevel
-export const isLevel = (value: number): value is Level =>
-  value === memberLevel || value === adminLevel || value === ownerLevel
+export { adminLevel, auditorLevel, type Level, memberLevel, ownerLevel, viewOnlyLevel }
+export const isLevel = (value: number): value is Level => (levels as readonly number[]).includes(value)
 
 export interface User {
   readonly id: number
@@ -92,18 +97,19 @@ export function levelIn(actor: Actor, organizationId: string): Level | undefined
   return actor.levels.get(organizationId)
 }
 
-/** Undefined when the actor cannot see the project: not in its organization, or the key is restricted to others. */
+/** Undefined when the actor cannot see the project: not in its organization, an auditor, or the key is restricted to others. */
 export function levelInProject(actor: Actor, project: Pick<Project, 'id' | 'organizationId'>): Level | undefined {
   const { organizationIds, projectIds } = actor.key
   const isKeyFor =
     (projectIds.length === 0 && organizationIds.length === 0) ||
     projectIds.includes(project.id) ||
     organizationIds.includes(project.organizationId)
-  return isKeyFor ? actor.levels.get(project.organizationId) : undefined
+  const level = isKeyFor ? actor.levels.get(project.organizationId) : undefined
+  return level !== undefined && level >= viewOnlyLevel ? level : undefined
 }
 
 export function requireLevel(actor: Actor, organizationId: string, needed: Level, toDoWhat: string): void {
-  if ((actor.levels.get(organizationId) ?? 0) < needed) {
+  if ((actor.levels.get(organizationId) ?? auditorLevel) < needed) {
     throw forbidden(
       `You need to be ${needed === ownerLevel ? 'the owner' : 'an admin'} of the organization to ${toDoWhat}.`,
     )

@@ -15,6 +15,7 @@ import {
   Nullable,
   ProjectParams,
 } from '../schema.ts'
+import type { Scope } from '../scopes.ts'
 
 const ActionKey = Type.Union(
   [
@@ -163,7 +164,7 @@ export const approvalPolicyRoutes = {
     summary: 'Require approval for changes of flags or cohorts (admin)',
     description:
       'From then on, changes that the policy names answer 409 with the change request that they open. Switching a flag off stays possible unless a policy names it.',
-    access: inProject('feature_flag:write'),
+    access: inProject('approval_policy:write'),
     params: ProjectParams,
     body: Type.Object({ ...policyFields, action_key: ActionKey }),
     responses: { 201: ApprovalPolicy },
@@ -187,7 +188,7 @@ export const approvalPolicyRoutes = {
     summary: 'Change an approval policy (admin); requests that it no longer holds are released',
     description:
       'Changes only the fields that the body contains. The change is recorded in the activity of the project.',
-    access: inProject('feature_flag:write'),
+    access: inProject('approval_policy:write'),
     params: PolicyParams,
     body: PolicyWrite,
     responses: { 200: ApprovalPolicy },
@@ -199,7 +200,7 @@ export const approvalPolicyRoutes = {
     operationId: 'deleteApprovalPolicy',
     summary: 'Delete an approval policy (admin); requests that only it held are released',
     description: 'The deletion is recorded in the activity of the project.',
-    access: inProject('feature_flag:write'),
+    access: inProject('approval_policy:write'),
     params: PolicyParams,
     responses: { 204: null },
   }),
@@ -337,7 +338,12 @@ const Outcome = Type.Object(
 )
 const action = <const P extends string, B extends Record<string, ReturnType<typeof Type.Optional>>>(
   name: P,
-  { operationId, summary, description }: { operationId: string; summary: string; description: string },
+  {
+    operationId,
+    summary,
+    description,
+    scope = 'feature_flag:write',
+  }: { operationId: string; summary: string; description: string; scope?: Scope },
   body: B,
 ) =>
   route({
@@ -347,7 +353,7 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
     operationId,
     summary,
     description,
-    access: inProject('feature_flag:write'),
+    access: inProject(scope),
     params: RequestParams,
     body: Type.Object(body),
     bodyOptional: true,
@@ -417,6 +423,7 @@ export const changeRequestRoutes = {
     'approve',
     {
       operationId: 'approveChangeRequest',
+      scope: 'change_request:write',
       summary: 'Approve the request; the last approval needed applies it',
       description: 'Only approvals of the present content count. Apply it later by `apply_at`.',
     },
@@ -431,6 +438,7 @@ export const changeRequestRoutes = {
     'reject',
     {
       operationId: 'rejectChangeRequest',
+      scope: 'change_request:write',
       summary: 'Reject the request; a reason is required',
       description: 'One rejection by a user who can approve ends the request.',
     },
@@ -449,6 +457,7 @@ export const changeRequestRoutes = {
     'claim',
     {
       operationId: 'claimChangeRequest',
+      scope: 'change_request:write',
       summary: 'Take over the request of someone who left the organization',
       description:
         'The caller becomes the requester: the caller’s own approval then counts only where the policy allows it.',
@@ -459,6 +468,7 @@ export const changeRequestRoutes = {
     'apply',
     {
       operationId: 'applyChangeRequest',
+      scope: 'change_request:write',
       summary: 'Apply an approved request now',
       description: 'Usually not needed: the last approval applies the request, and a job applies what is due.',
     },
@@ -499,6 +509,7 @@ export const changeRequestRoutes = {
     'review',
     {
       operationId: 'reviewChangeRequest',
+      scope: 'change_request:write',
       summary: 'Close the review of an emergency change',
       description: 'An admin other than the requester states what the review found.',
     },

@@ -69,7 +69,7 @@ export const freezeRoutes = {
     summary: 'Freeze flags and cohorts (admin): once, or recurring by an RRULE; switching off stays possible',
     description:
       'During a freeze changes answer 409 with the code `frozen`; schedules and approved requests wait until it ends.',
-    access: inOrganization('feature_flag:write'),
+    access: inOrganization('freeze:write'),
     params: OrganizationParams,
     body: Type.Object({
       environment_set: Type.Optional(Type.Integer({ description: 'Only the projects of this environment set.' })),
@@ -107,7 +107,7 @@ export const freezeRoutes = {
     operationId: 'deleteFreeze',
     summary: 'End and remove a freeze (admin)',
     description: 'Changes are possible again at once.',
-    access: inOrganization('feature_flag:write'),
+    access: inOrganization('freeze:write'),
     params: FreezeParams,
     responses: { 204: null },
   }),

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { forViewers, inProject, route } from '../route.ts'
 import { IdParam, Instant, ProjectParams } from '../schema.ts'
 
 export const savedViewNameCharactersMax = 100
@@ -40,8 +40,9 @@ export const savedViewRoutes = {
     tag,
     operationId: 'createSavedView',
     summary: 'Save filters and order of the flag list',
-    description: 'The name is unique among the views of the caller in the project.',
-    access: inProject('feature_flag:write'),
+    description:
+      'The name is unique among the views of the caller in the project. Sharing it needs the right to edit flags.',
+    access: forViewers(inProject('feature_flag:write')),
     params: ProjectParams,
     body: Type.Object(
       {
@@ -71,7 +72,7 @@ export const savedViewRoutes = {
     operationId: 'deleteSavedView',
     summary: 'Delete a saved view',
     description: 'One of the caller; a shared one can also be deleted by an admin.',
-    access: inProject('feature_flag:write'),
+    access: forViewers(inProject('feature_flag:write')),
     params: Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the view.') }),
     responses: { 204: null },
   }),
@@ -93,7 +94,7 @@ export const savedViewRoutes = {
     operationId: 'addFavoriteFlag',
     summary: 'Mark a flag as a favorite of the caller',
     description: 'Idempotent.',
-    access: inProject('feature_flag:write'),
+    access: forViewers(inProject('feature_flag:write')),
     params: FlagParams,
     responses: { 204: null },
   }),
@@ -104,7 +105,7 @@ export const savedViewRoutes = {
     operationId: 'removeFavoriteFlag',
     summary: 'Remove a flag from the favorites of the caller',
     description: 'Idempotent.',
-    access: inProject('feature_flag:write'),
+    access: forViewers(inProject('feature_flag:write')),
     params: FlagParams,
     responses: { 204: null },
   }),

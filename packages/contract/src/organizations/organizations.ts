@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, route } from '../route.ts'
 import { Instant, OrganizationParams, Uuid } from '../schema.ts'
@@ -12,7 +13,7 @@ export const Organization = Type.Object(
     slug: Type.String({ description: 'Name in URLs.', examples: ['acme'] }),
     created_at: Instant('When the organization was created.'),
     updated_at: Instant('When the organization was last changed.'),
-    membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner', examples: [15] }),
+    membership_level: Type.Integer({ description: levelsText, examples: [15] }),
     plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root', examples: [9] }),
     default_access_level: Type.Integer({
       description: 'What members without a role can do with flags: 21 view, 37 edit.',
@@ -34,7 +35,7 @@ export const Member = Type.Object(
   {
     id: Uuid('Unique id of the membership.'),
     user: UserBasic,
-    level: Type.Integer({ description: '1 member, 8 admin, 15 owner.', examples: [8] }),
+    level: Type.Integer({ description: levelsText, examples: [8] }),
     joined_at: Instant('When the user joined.'),
     updated_at: Instant('When the membership was last changed.'),
   },
@@ -47,7 +48,7 @@ export const Invite = Type.Object(
     id: Uuid('Unique id of the invitation.'),
     target_email: Type.String({ description: 'Email address of the invited person.', examples: ['grace@example.com'] }),
     first_name: Type.String({ description: 'First name of the invited person.', examples: ['Grace'] }),
-    level: Type.Integer({ description: 'Level after joining: 1 member, 8 admin, 15 owner.', examples: [1] }),
+    level: Type.Integer({ description: `Level after joining: ${levelsText}.`, examples: [1] }),
     is_expired: Type.Boolean({ description: 'Whether the invitation has expired.', examples: [false] }),
     created_by: UserBasic,
     created_at: Instant('When the invitation was created.'),
@@ -174,7 +175,7 @@ export const organizationRoutes = {
     access: inOrganization('organization_member:write', 'organization:write'),
     params: MemberParams,
     body: Type.Object({
-      level: Type.Integer({ description: 'New level: 1 member, 8 admin, 15 owner.', examples: [8] }),
+      level: Type.Integer({ description: `New level: ${levelsText}.`, examples: [8] }),
     }),
     responses: { 200: Member },
   }),
@@ -185,7 +186,8 @@ export const organizationRoutes = {
     operationId: 'removeOrganizationMember',
     summary: 'Remove a member (admin), or leave',
     description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
-    access: inOrganization('organization_member:write', 'organization:write'),
+    // Everyone can leave.
+    access: { ...inOrganization('organization_member:write', 'organization:write'), level: auditorLevel },
     params: MemberParams,
     responses: { 204: null },
   }),
@@ -221,7 +223,10 @@ export const organizationRoutes = {
         Type.String({ maxLength: 150, description: 'First name of the invited person.', examples: ['Grace'] }),
       ),
       level: Type.Optional(
-        Type.Integer({ description: 'Level after joining: 1 member (default), 8 admin, 15 owner.', examples: [1] }),
+        Type.Integer({
+          description: 'Level after joining: -1 auditor, 0 view only, 1 member (default), 8 admin.',
+          examples: [1],
+        }),
       ),
     }),
     responses: { 201: NewInvite },

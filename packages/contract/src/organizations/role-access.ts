@@ -29,6 +29,7 @@ export const EffectiveAccess = Type.Object(
     }),
     source: Type.Union(
       [
+        Type.Literal('level'),
         Type.Literal('creator'),
         Type.Literal('admin'),
         Type.Literal('organization'),
@@ -38,7 +39,7 @@ export const EffectiveAccess = Type.Object(
       ],
       {
         description:
-          'The rule that decides: `creator` of the flag, `admin` of the organization, the setting of the `organization` for flags, its `default` for members without a role, a `role`, or `role_access` to this flag.',
+          'The rule that decides: a `level` below member, `creator` of the flag, `admin` of the organization, the setting of the `organization` for flags, its `default` for members without a role, a `role`, or `role_access` to this flag.',
         examples: ['role'],
       },
     ),

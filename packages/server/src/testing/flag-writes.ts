@@ -1,12 +1,14 @@
 import { allRoutes, type Route } from '@halyard/contract'
 import type { Scenario } from './scenario.ts'
 
-/** Every route that can write a flag or cohort, from the route table. */
+const objects = ['feature_flag', 'cohort', 'change_request', 'approval_policy', 'freeze']
+
+/** Every route that can write a flag or cohort, or what controls their changes, from the route table. */
 export const flagWriters = allRoutes.filter(
   ({ method, access }) =>
     method !== 'GET' &&
     access.kind === 'key' &&
-    access.scopes.some(scope => scope === 'feature_flag:write' || scope === 'cohort:write'),
+    access.scopes.some(scope => objects.some(object => scope === `${object}:write`)),
 )
 
 export const project = '/api/projects/:project_id'

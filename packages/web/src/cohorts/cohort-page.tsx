@@ -7,6 +7,7 @@ import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Cohort } from '../services/cohort-queries.ts'
 import { pollMilliseconds } from '../services/polling.ts'
 import { useCall } from '../services/services.ts'
+import { useCanWrite } from '../services/session-queries.ts'
 import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { Loaded } from '../ui/feedback/problems.tsx'
@@ -23,6 +24,7 @@ export function CohortPage() {
   const t = useMessages()
   const { projectId, cohortId } = useParams({ from: '/shell/project/$projectId/cohorts/$cohortId' })
   const isNew = cohortId === 'new'
+  const canEdit = useCanWrite(projectId)
   const call = useCall()
   const cohort = useQuery({
     queryKey: ['cohort', projectId, cohortId],
@@ -52,11 +54,13 @@ export function CohortPage() {
               <Size cohort={known} />
             </>
           }
-          actions={<DeleteCohort projectId={projectId} cohort={known} />}
+          actions={canEdit && <DeleteCohort projectId={projectId} cohort={known} />}
         >
           <Stack gap="xl">
-            <CohortForm key={known.version} projectId={projectId} cohort={known} />
-            <CohortPeople projectId={projectId} cohort={known} />
+            <fieldset disabled={!canEdit} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
+              <CohortForm key={known.version} projectId={projectId} cohort={known} />
+            </fieldset>
+            <CohortPeople projectId={projectId} cohort={known} canEdit={canEdit} />
           </Stack>
         </Page>
       )}

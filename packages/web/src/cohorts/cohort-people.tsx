@@ -20,7 +20,7 @@ const unknownShownMax = 20
 const samplesMax = 3
 
 /** The members of a cohort; a static cohort also gets a form to add some. */
-export function CohortPeople({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
+export function CohortPeople({ projectId, cohort, canEdit }: { projectId: string; cohort: Cohort; canEdit: boolean }) {
   const t = useMessages()
   const call = useCall()
   const [offset, setOffset] = useState(0)
@@ -34,7 +34,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
   return (
     <Stack>
       <Title order={2}>{t.cohorts.people}</Title>
-      {cohort.is_static && <AddPeople projectId={projectId} cohort={cohort} />}
+      {cohort.is_static && canEdit && <AddPeople projectId={projectId} cohort={cohort} />}
       <Loaded query={people}>
         {({ results, next }) =>
           results.length === 0 ? (

@@ -2,6 +2,7 @@ import { Badge, Button, Stack } from '@mantine/core'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCohortList } from '../services/cohort-queries.ts'
+import { useCanWrite } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
@@ -14,19 +15,22 @@ export function CohortsPage() {
   const { projectId } = useParams({ from: '/shell/project/$projectId/cohorts' })
   const navigate = useNavigate()
   const cohorts = useCohortList(projectId)
+  const canCreate = useCanWrite(projectId)
   return (
     <Page
       title={t.shell.cohorts}
       intro={t.cohorts.intro}
       actions={
-        <Button
-          leftSection={<PlusIcon size={16} />}
-          onClick={() =>
-            navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: 'new' } })
-          }
-        >
-          {t.cohorts.create}
-        </Button>
+        canCreate && (
+          <Button
+            leftSection={<PlusIcon size={16} />}
+            onClick={() =>
+              navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: 'new' } })
+            }
+          >
+            {t.cohorts.create}
+          </Button>
+        )
       }
     >
       <Loaded query={cohorts}>

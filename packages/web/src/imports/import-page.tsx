@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useProgress } from '../plugins/install/use-install-progress.ts'
-import { useProject } from '../services/session-queries.ts'
+import { useCanWrite, useProject } from '../services/session-queries.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { CertificateList } from './certificate-list.tsx'
@@ -31,6 +31,7 @@ export function ImportPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/import' })
   const project = useProject(projectId)
+  const canImport = useCanWrite(projectId)
   const [plan, setPlan] = useState<ImportPlan>()
   return (
     <Page title={t.imports.title} intro={t.imports.intro}>
@@ -44,7 +45,7 @@ export function ImportPage() {
           />
         ) : (
           <>
-            <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />
+            {canImport && <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />}
             <CertificateList projectId={projectId} />
           </>
         ))}

@@ -1,4 +1,5 @@
 import { type FlagAccess, type NewInvite, routes } from '@halyard/contract'
+import { adminLevel, auditorLevel, levels, memberLevel, ownerLevel, viewOnlyLevel } from '@halyard/contract/levels'
 import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -37,12 +38,7 @@ export function MembersPage() {
     Promise.all(
       ['members', 'effective-access'].map(kind => queries.invalidateQueries({ queryKey: [kind, organizationId] })),
     )
-  const levels = [
-    { value: '1', label: t.members.member },
-    { value: '8', label: t.members.admin },
-    { value: '15', label: t.members.owner },
-  ]
-  const levelName = (level: number) => levels.find(({ value }) => value === String(level))?.label ?? String(level)
+  const levelName = useLevelName()
   const setLevel = useMutation({
     mutationFn: ({ uuid, to }: { uuid: string; to: number }) =>
       call(routes.organizations.updateMember, { params: { ...params, user_uuid: uuid }, body: { level: to } }),
@@ -77,7 +73,7 @@ export function MembersPage() {
                         aria-label={t.members.levelOf(user.first_name)}
                         value={String(level)}
                         onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
-                        data={levels.filter(({ value }) => assignableLevels(viewer).includes(Number(value)))}
+                        data={assignableLevels(viewer).map(each => ({ value: String(each), label: levelName(each) }))}
                       />
                     ) : (
                       <Badge key="level" variant="light" color="gray">
@@ -112,6 +108,20 @@ export function MembersPage() {
   )
 }
 
+function useLevelName(): (level: number) => string {
+  const { members } = useMessages()
+  const names = new Map<number, string>([
+    [auditorLevel, members.auditor],
+    [viewOnlyLevel, members.viewOnly],
+    [memberLevel, members.member],
+    [adminLevel, members.admin],
+    [ownerLevel, members.owner],
+  ])
+  return level => names.get(level) ?? String(level)
+}
+
+/** Owners are not invited: an owner passes ownership on. */
+const invitedLevels = levels.filter(level => level < ownerLevel)
 const listedMax = '1000'
 
 /** What each member can do with flags, by user. The server decides it by the rules that requests pass. */
@@ -156,6 +166,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
     queryKey,
     queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }),
   })
+  const levelName = useLevelName()
   const [email, setEmail] = useState('')
   const [level, setLevel] = useState('1')
   const invite = useMutation({
@@ -198,10 +209,8 @@ function Invitations({ organizationId }: { organizationId: string }) {
             label={t.members.level}
             value={level}
             onChange={event => setLevel(event.currentTarget.value)}
-            data={[
-              { value: '1', label: t.members.member },
-              { value: '8', label: t.members.admin },
-            ]}
+            data={invitedLevels.map(each => ({ value: String(each), label: levelName(each) }))}
+            description={level === '0' ? t.members.viewOnlyText : level === '-1' ? t.members.auditorText : undefined}
           />
           <Button type="submit" loading={invite.isPending}>
             {t.members.invite}
@@ -219,7 +228,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
               key: each.id,
               cells: [
                 each.target_email,
-                each.level === 15 ? t.members.owner : each.level === 8 ? t.members.admin : t.members.member,
+                levelName(each.level),
                 day(each.expires_at),
                 <ConfirmButton
                   key="withdraw"

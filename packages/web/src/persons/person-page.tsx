@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { FlagResults } from '../flags/explain/flag-results.tsx'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useCanWrite } from '../services/session-queries.ts'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -14,6 +15,7 @@ export function PersonPage() {
   const t = useMessages()
   const { moment } = useFormats()
   const { projectId, personId } = useParams({ from: '/shell/project/$projectId/persons/$personId' })
+  const canRemove = useCanWrite(projectId)
   const call = useCall()
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -42,12 +44,14 @@ export function PersonPage() {
             </>
           }
           actions={
-            <ConfirmButton
-              label={t.persons.remove}
-              question={t.persons.removeQuestion(name)}
-              done={t.persons.removed(name)}
-              onConfirm={forget}
-            />
+            canRemove && (
+              <ConfirmButton
+                label={t.persons.remove}
+                question={t.persons.removeQuestion(name)}
+                done={t.persons.removed(name)}
+                onConfirm={forget}
+              />
+            )
           }
         >
           <Stack>

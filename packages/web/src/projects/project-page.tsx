@@ -7,7 +7,7 @@ import { PoliciesSection } from '../change-control/policies/policies-section.tsx
 import { useApprovers } from '../change-control/policies/use-approvers.ts'
 import { useApprovalPolicies } from '../flags/gate/gate-queries.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
-import { isAdmin } from '../services/permissions.ts'
+import { canWrite, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
@@ -98,7 +98,7 @@ function Settings({ project }: { project: Project }) {
       <SecretKeys project={project} canEdit={canEdit} />
       {isReady && <PoliciesSection project={project} canEdit={canEdit} />}
       {canEdit && isReady && <WebhooksLink projectId={params.project_id} />}
-      {isReady && <ImportLink projectId={params.project_id} />}
+      {isReady && canWrite(project.effective_membership_level) && <ImportLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
       {canEdit && isReady && <DeleteProject project={project} onDelete={remove} />}
     </Stack>

@@ -1,14 +1,6 @@
+import { adminLevel, auditorLevel, memberLevel, ownerLevel, viewOnlyLevel } from '@halyard/contract/levels'
 import { describe, expect, it } from 'vitest'
-import {
-  adminLevel,
-  assignableLevels,
-  canChangeLevel,
-  canEditAllFlags,
-  canRemoveMember,
-  isAdmin,
-  memberLevel,
-  ownerLevel,
-} from './permissions.ts'
+import { assignableLevels, canChangeLevel, canEditAllFlags, canRemoveMember, canWrite, isAdmin } from './permissions.ts'
 
 const viewer = (level: number) => ({ level, uuid: 'me' })
 const member = (level: number, uuid = 'other') => ({ level, user: { uuid } })
@@ -23,6 +15,10 @@ describe('permissions', () => {
       true,
       true,
     ])
+  })
+
+  it('view-only members write nothing', () => {
+    expect([undefined, -1, viewOnlyLevel, memberLevel].map(canWrite)).toEqual([false, false, false, true])
   })
 
   it('roles edit all flags from the edit level on', () => {
@@ -40,8 +36,8 @@ describe('permissions', () => {
 
   it('no one can be given more than the viewer’s own level', () => {
     expect(assignableLevels(viewer(memberLevel))).toEqual([])
-    expect(assignableLevels(viewer(adminLevel))).toEqual([memberLevel, adminLevel])
-    expect(assignableLevels(viewer(ownerLevel))).toEqual([memberLevel, adminLevel, ownerLevel])
+    expect(assignableLevels(viewer(adminLevel))).toEqual([auditorLevel, viewOnlyLevel, memberLevel, adminLevel])
+    expect(assignableLevels(viewer(ownerLevel))).toHaveLength(5)
   })
 
   it('members can leave, admins can remove, the last owner stays', () => {

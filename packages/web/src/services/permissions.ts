@@ -1,11 +1,12 @@
-/** Membership levels of the API. */
-export const memberLevel = 1
-export const adminLevel = 8
-export const ownerLevel = 15
+import { adminLevel, levels, memberLevel, ownerLevel } from '@halyard/contract/levels'
+
 /** From this `feature_flags_access_level` on, a role can edit every flag. */
 export const editFlagsLevel = 37
 
 export const isAdmin = (level: number | null | undefined): boolean => (level ?? 0) >= adminLevel
+
+/** Below are view-only members and auditors. */
+export const canWrite = (level: number | null | undefined): boolean => (level ?? 0) >= memberLevel
 
 export const canEditAllFlags = (role: { readonly feature_flags_access_level: number }): boolean =>
   role.feature_flags_access_level >= editFlagsLevel
@@ -33,7 +34,7 @@ export function canRemoveMember(viewer: Viewer, member: Member, members: readonl
 
 /** The levels that the viewer can give to others. */
 export const assignableLevels = (viewer: Viewer): number[] =>
-  isAdmin(viewer.level) ? [memberLevel, adminLevel, ownerLevel].filter(level => level <= viewer.level) : []
+  isAdmin(viewer.level) ? levels.filter(level => level <= viewer.level) : []
 
 /** Whether members without a role can edit flags. */
 export const canEditByDefault = (

@@ -1,6 +1,7 @@
 import { routes } from '@halyard/contract'
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Call } from '../api/client.ts'
+import { canWrite } from './permissions.ts'
 import { useCall } from './services.ts'
 
 const projectsMax = '1000'
@@ -34,6 +35,9 @@ export function useProject(projectId: string) {
 /** The user's membership level in an organization; 0 until it is known. */
 export const useMembershipLevel = (organizationId: string | undefined): number =>
   useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0
+
+/** Whether the user's level allows to change anything in the project. */
+export const useCanWrite = (projectId: string): boolean => canWrite(useProject(projectId)?.effective_membership_level)
 
 /** Prefetches user, projects and organizations while the page's code is loading. Nothing waits for it. */
 export function prefetchSession(queries: QueryClient, call: Call): void {

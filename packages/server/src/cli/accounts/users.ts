@@ -5,7 +5,7 @@ import { checkedEmail } from '../../features/identity/email.ts'
 import { newUuid } from '../../features/identity/secret.ts'
 import { createPasswords } from '../../features/identity/sign-in/password.ts'
 import { instantOf } from '../../instant.ts'
-import { adminLevel, memberLevel } from '../../tenancy.ts'
+import { adminLevel, auditorLevel, memberLevel, viewOnlyLevel } from '../../tenancy.ts'
 import { printJson, printRows } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -17,6 +17,8 @@ interface Options {
   readonly json?: boolean
 }
 
+const levelOf = { auditor: auditorLevel, 'view-only': viewOnlyLevel, member: memberLevel, admin: adminLevel } as const
+
 /** `halyard users list` */
 export async function listUsers(options: { readonly json?: boolean }): Promise<void> {
   const rows = await withDatabase((_database, { kysely }) => listAccounts(kysely))
@@ -25,7 +27,7 @@ export async function listUsers(options: { readonly json?: boolean }): Promise<v
 
 /** `halyard users create`: in the first organization, with a password that is shown once. */
 export async function createUser(
-  options: Options & { readonly firstName?: string; readonly level: 'member' | 'admin' },
+  options: Options & { readonly firstName?: string; readonly level: keyof typeof levelOf },
 ): Promise<void> {
   const email = checkedEmail(options.email, '--email')
   const password = newPassword()
@@ -52,7 +54,7 @@ export async function createUser(
         id: newUuid(),
         organizationId: project.organizationId,
         userId: account.id,
-        level: options.level === 'admin' ? adminLevel : memberLevel,
+        level: levelOf[options.level],
         joinedAt: now,
         updatedAt: now,
       })

@@ -20,7 +20,11 @@ export function addAccountCommands(program: Command): void {
     .description('create a user in the first organization; prints the password once')
     .requiredOption('--email <address>', 'email address')
     .option('--first-name <name>', 'name; default: the part of the address before the @')
-    .addOption(new Option('--level <level>', 'membership level').choices(['member', 'admin']).default('member'))
+    .addOption(
+      new Option('--level <level>', 'membership level')
+        .choices(['auditor', 'view-only', 'member', 'admin'])
+        .default('member'),
+    )
     .addOption(jsonOption())
     .action(load(async () => (await import('../accounts/users.ts')).createUser))
   users

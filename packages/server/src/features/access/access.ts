@@ -1,5 +1,5 @@
 import type { Instant } from '../../instant.ts'
-import { adminLevel, type Level, type User } from '../../tenancy.ts'
+import { adminLevel, type Level, memberLevel, type User } from '../../tenancy.ts'
 
 /** Role-based access to flags. The numbers are PostHog's. */
 export const viewAccess = 21
@@ -79,6 +79,8 @@ export interface AccessTarget {
 
 /** The rule that decided what a user can do with a flag. */
 export type AccessSource =
+  /** A membership level that writes nothing. */
+  | { readonly kind: 'level' }
   | { readonly kind: 'creator' }
   | { readonly kind: 'admin' }
   /** The organization-wide setting for flags. */
@@ -99,8 +101,9 @@ export interface EffectiveAccess {
  * record did not exist.
  */
 export function effectiveAccess(grants: FlagGrants, flag: AccessTarget, roleAccessId?: number): EffectiveAccess {
-  if (flag.createdBy.id === grants.userId) return { level: editAccess, source: { kind: 'creator' } }
   const general = generalAccess(grants)
+  if (general.source.kind === 'level') return general
+  if (flag.createdBy.id === grants.userId) return { level: editAccess, source: { kind: 'creator' } }
   const granted = (grants.grantedFlags.get(flag.id) ?? []).find(id => id !== roleAccessId)
   if (general.level === editAccess || granted === undefined) return general
   return { level: editAccess, source: { kind: 'role_access', roleAccessId: granted } }
@@ -108,6 +111,7 @@ export function effectiveAccess(grants: FlagGrants, flag: AccessTarget, roleAcce
 
 /** What a user can do with any flag: by the highest role, or as the organization has set it for members without one. */
 export function generalAccess({ level, roles, organizationAccess, defaultAccess }: FlagGrants): EffectiveAccess {
+  if (level !== undefined && level < memberLevel) return { level: viewAccess, source: { kind: 'level' } }
   if ((level ?? 0) >= adminLevel) return { level: editAccess, source: { kind: 'admin' } }
   if (organizationAccess === editAccess) return { level: editAccess, source: { kind: 'organization' } }
   const role = roles.find(({ accessLevel }) => accessLevel === editAccess) ?? roles[0]
@@ -117,21 +121,22 @@ export function generalAccess({ level, roles, organizationAccess, defaultAccess 
 }
 
 /**
- * A member who was given no role but ones that view flags: they write nothing in projects, except flags that they created or that one of
- * their roles has access to. The organization's settings for members are no role.
+ * A view-only member, or one who was given no role but ones that view flags: these write nothing in projects, except flags that they
+ * created or that one of their roles has access to. The organization's settings for members are no role.
  */
 export function isViewer(grants: FlagGrants): boolean {
   const { level, source } = generalAccess(grants)
-  return level === viewAccess && source.kind === 'role'
+  return level === viewAccess && (source.kind === 'role' || source.kind === 'level')
 }
 
 /** The flags that a user can edit: all, or those they created and those that one of these roles has access to. */
-export type EditableFlags = 'all' | { readonly createdById: number; readonly roleIds: readonly string[] }
+export type EditableFlags = 'all' | 'none' | { readonly createdById: number; readonly roleIds: readonly string[] }
 
-export const editableFlags = (grants: FlagGrants): EditableFlags =>
-  generalAccess(grants).level === editAccess
-    ? 'all'
-    : { createdById: grants.userId, roleIds: grants.roles.map(({ id }) => id) }
+export function editableFlags(grants: FlagGrants): EditableFlags {
+  const { level, source } = generalAccess(grants)
+  if (source.kind === 'level') return 'none'
+  return level === editAccess ? 'all' : { createdById: grants.userId, roleIds: grants.roles.map(({ id }) => id) }
+}
 
 export const canEditFlag = (grants: FlagGrants, flag: AccessTarget): boolean =>
   effectiveAccess(grants, flag).level === editAccess

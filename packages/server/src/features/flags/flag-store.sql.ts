@@ -171,26 +171,17 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
             .groupBy('tags')
             .execute(),
         )
+      const editableBy = ({ createdById, roleIds }: Exclude<EditableFlags, string>) =>
+        counted().where(({ eb, or, selectFrom }) =>
+          or([
+            eb('created_by_id', '=', createdById),
+            ...(roleIds.length === 0
+              ? []
+              : [eb('id', 'in', selectFrom('flag_role_access').select('flag_id').where('role_id', 'in', roleIds))]),
+          ]),
+        )
       const all = await countTags(counted())
-      const own =
-        editable === 'all'
-          ? all
-          : await countTags(
-              counted().where(({ eb, or, selectFrom }) =>
-                or([
-                  eb('created_by_id', '=', editable.createdById),
-                  ...(editable.roleIds.length === 0
-                    ? []
-                    : [
-                        eb(
-                          'id',
-                          'in',
-                          selectFrom('flag_role_access').select('flag_id').where('role_id', 'in', editable.roleIds),
-                        ),
-                      ]),
-                ]),
-              ),
-            )
+      const own = editable === 'all' ? all : editable === 'none' ? new Map() : await countTags(editableBy(editable))
       const tags = new Map([...all].map(([tag, flags]) => [tag, { flags, editable: own.get(tag) ?? 0 }]))
       const creators = await counted().select('created_by_id').distinct().execute()
       const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))

@@ -5,7 +5,7 @@ import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import { createProjectCache, InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { type Actor, acceptsToken, levelIn, levelInProject, type Project } from '../../tenancy.ts'
+import { type Actor, acceptsToken, levelIn, levelInProject, type Project, viewOnlyLevel } from '../../tenancy.ts'
 import type { ActorCache } from './actor-cache.ts'
 
 const lastUsedResolutionMilliseconds = 60 * 60 * 1000
@@ -103,7 +103,7 @@ export async function currentProject(projects: Stores['projects'], actor: Actor)
 /** The projects that the actor can see through this key, as a filter. */
 export function visibleProjects(actor: Actor): { organizationIds: readonly string[]; projectIds?: readonly number[] } {
   const { organizationIds, projectIds } = actor.key
-  const memberOf = [...actor.levels.keys()]
+  const memberOf = [...actor.levels].flatMap(([id, level]) => (level >= viewOnlyLevel ? [id] : []))
   if (organizationIds.length > 0) return { organizationIds: memberOf.filter(id => organizationIds.includes(id)) }
   return projectIds.length > 0 ? { organizationIds: memberOf, projectIds } : { organizationIds: memberOf }
 }

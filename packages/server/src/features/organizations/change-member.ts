@@ -17,7 +17,13 @@ export async function changeLevel(
   const current = await withCurrentLevel(tx, actor, organization)
   requireLevel(current, organization.id, adminLevel, 'change the level of members')
   const member = await getMember(tx, organization, userUuid)
-  if (!isLevel(level)) throw invalid('level', 'invalid_choice', '`level` must be 1 (member), 8 (admin) or 15 (owner).')
+  if (!isLevel(level)) {
+    throw invalid(
+      'level',
+      'invalid_choice',
+      '`level` must be -1 (auditor), 0 (view only), 1 (member), 8 (admin) or 15 (owner).',
+    )
+  }
   if (member.user.id === actor.user.id) throw forbidden('You cannot change your own level.')
   const own = current.levels.get(organization.id) ?? 0
   if (member.level > own) throw forbidden('You cannot change the level of a member above you.')

@@ -37,7 +37,7 @@ export async function createInvite(
   requireLevel(actor, organization.id, adminLevel, 'invite users')
   const { level } = input
   if (!isLevel(level) || level === ownerLevel)
-    throw invalid('level', 'invalid_choice', '`level` must be 1 (member) or 8 (admin).')
+    throw invalid('level', 'invalid_choice', '`level` must be -1 (auditor), 0 (view only), 1 (member) or 8 (admin).')
   if (level > (actor.levels.get(organization.id) ?? memberLevel))
     throw forbidden('You cannot grant a level above your own.')
   const targetEmail = checkedEmail(input.targetEmail, 'target_email').toLowerCase()

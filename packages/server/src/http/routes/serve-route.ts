@@ -1,9 +1,17 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
+import {
+  type Access,
+  type AnswerOf,
+  type BodyOf,
+  levelFor,
+  type ParamsOf,
+  type QueryOf,
+  type Route,
+} from '@halyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { RateLimiter } from '../../overload/rate-limit.ts'
 import { forbidden } from '../../problem.ts'
-import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
+import { type Actor, adminLevel, auditorLevel, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
 import type { Authenticator } from '../server/authenticator.ts'
 import { sendManifestProblem } from '../server/manifest-problem.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
@@ -170,15 +178,29 @@ async function admit(
   const { params } = request
   if (access.within === 'project') {
     const token = route.method === 'GET' ? queryOf(request).token : undefined
-    return { actor, project: await authenticator.projectFor(actor, params.project_id ?? '@current', token) }
+    const project = await authenticator.projectFor(actor, params.project_id ?? '@current', token)
+    requireRouteLevel(access, actor, project.organizationId)
+    return { actor, project }
   }
   if (access.within === 'organization') {
-    return {
-      actor,
-      organization: await authenticator.organizationFor(actor, params.parent_lookup_organization_id ?? ''),
-    }
+    const organization = await authenticator.organizationFor(actor, params.parent_lookup_organization_id ?? '')
+    requireRouteLevel(access, actor, organization.id)
+    return { actor, organization }
   }
   return { actor }
+}
+
+/** Raises `forbidden` for members below the level of the route. */
+function requireRouteLevel(access: Extract<Access, { kind: 'key' }>, actor: Actor, organizationId: string): void {
+  const level = actor.levels.get(organizationId) ?? auditorLevel
+  const needed = levelFor(access)
+  if (level >= needed || (access.isForAuditors && level === auditorLevel)) return
+  if (needed >= adminLevel) throw forbidden('You need to be an admin of the organization.')
+  throw forbidden(
+    level === auditorLevel
+      ? 'As an auditor you can read the audit log and your own account only.'
+      : 'You can view, but not change anything. Ask an admin for another level.',
+  )
 }
 
 function checkedBody(request: FastifyRequest, route: Route, check: ((body: unknown) => void) | undefined): unknown {

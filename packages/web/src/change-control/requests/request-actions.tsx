@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react'
 import type { Wording } from '../../flags/flag-sentences.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCurrentScope } from '../../services/current-scope.ts'
-import { isAdmin } from '../../services/permissions.ts'
+import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel } from '../../services/session-queries.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
@@ -157,6 +157,8 @@ interface ButtonsProps {
 
 function ActionButtons({ request, canApprove, isBusy, onApprove, onApply, onOpen }: ButtonsProps) {
   const t = useMessages()
+  const level = useMembershipLevel(useCurrentScope().organizationId)
+  if (!canWrite(level)) return null
   const { state } = request
   const needsRebase = isConflicted(request)
   const canReschedule = (state === 'pending' || state === 'approved') && request.resource_type !== 'scheduled_change'

@@ -1,6 +1,6 @@
+import { ownerLevel } from '@halyard/contract/levels'
 import { useCurrentScope } from '../../services/current-scope.ts'
 import { useRoles } from '../../services/member-queries.ts'
-import { ownerLevel } from '../../services/permissions.ts'
 import { useMe, useMembershipLevel } from '../../services/session-queries.ts'
 import type { Gate } from './gate.ts'
 import { useApprovalPolicies } from './gate-queries.ts'

@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { useProject } from '../../services/session-queries.ts'
+import { useCanWrite, useProject } from '../../services/session-queries.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
@@ -31,6 +31,7 @@ export function FlagsPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/flags' })
   const project = useProject(projectId)
+  const canCreate = useCanWrite(projectId)
   const navigate = useNavigate()
   const { cursor, setCursor, enter, leave } = useListCursor()
   const filters = useFlagFilters(projectId, leave)
@@ -69,7 +70,7 @@ export function FlagsPage() {
     onSelect: withFlagAt(selection.toggle),
     onToggle: withFlagAt(flag => flag.can_edit && !flag.deleted && toggle(flag)),
     onSearch: () => searchField.current?.focus(),
-    onCreate: create,
+    onCreate: () => canCreate && create(),
     onUndo: undo,
     onHelp: help.open,
     onClear: selection.clear,
@@ -86,9 +87,11 @@ export function FlagsPage() {
       title={t.flags.title}
       intro={project?.name}
       actions={
-        <Button leftSection={<PlusIcon size={16} />} onClick={create}>
-          {t.flags.create}
-        </Button>
+        canCreate && (
+          <Button leftSection={<PlusIcon size={16} />} onClick={create}>
+            {t.flags.create}
+          </Button>
+        )
       }
     >
       {!isEmptyProject && (
@@ -131,7 +134,12 @@ export function FlagsPage() {
               nextChanges={nextChanges}
             />
           ) : (
-            <NoFlags projectId={projectId} isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
+            <NoFlags
+              projectId={projectId}
+              isFiltered={filters.isFiltered}
+              onClear={filters.clear}
+              onCreate={canCreate ? create : undefined}
+            />
           )
         }
       </Loaded>

@@ -4,12 +4,18 @@ import { useMessages } from '../../i18n/language.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 
 /** Replaces the list when the project has no flags, or none match the filters. */
-export function NoFlags(props: { projectId: string; isFiltered: boolean; onClear: () => void; onCreate: () => void }) {
+export function NoFlags(props: {
+  projectId: string
+  isFiltered: boolean
+  onClear: () => void
+  /** Absent for those who cannot create flags. */
+  onCreate: (() => void) | undefined
+}) {
   const t = useMessages()
   if (!props.isFiltered) {
     return (
       <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyText}>
-        <Button onClick={props.onCreate}>{t.flags.create}</Button>
+        {props.onCreate && <Button onClick={props.onCreate}>{t.flags.create}</Button>}
         <Anchor component={Link} to={`/project/${props.projectId}/setup`} size="sm" underline="always">
           {t.setup.title}
         </Anchor>

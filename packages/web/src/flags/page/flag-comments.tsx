@@ -3,7 +3,7 @@ import { Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/cor
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { isAdmin } from '../../services/permissions.ts'
+import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMe, useMembershipLevel } from '../../services/session-queries.ts'
 import { LoadMoreList } from '../../ui/data/load-more-list.tsx'
@@ -24,7 +24,7 @@ export function FlagComments({ params, organizationId }: Props) {
   const call = useCall()
   const queries = useQueryClient()
   const me = useMe().data
-  const isAdministrator = isAdmin(useMembershipLevel(organizationId))
+  const level = useMembershipLevel(organizationId)
   const [text, setText] = useState('')
   const queryKey = ['flag-comments', params.project_id, params.id]
   const comments = useInfiniteQuery({
@@ -54,20 +54,24 @@ export function FlagComments({ params, organizationId }: Props) {
       <Stack gap="sm">
         <Title order={2}>{t.flagDetails.comments}</Title>
         <ProblemAlert error={add.error} />
-        <Textarea
-          aria-label={t.flagDetails.newComment}
-          placeholder={t.flagDetails.newComment}
-          autosize
-          minRows={2}
-          maxLength={flagCommentCharactersMax}
-          value={text}
-          onChange={event => setText(event.currentTarget.value)}
-        />
-        <Group justify="flex-end">
-          <Button disabled={text.trim() === ''} loading={add.isPending} onClick={() => add.mutate(text)}>
-            {t.flagDetails.addComment}
-          </Button>
-        </Group>
+        {canWrite(level) && (
+          <>
+            <Textarea
+              aria-label={t.flagDetails.newComment}
+              placeholder={t.flagDetails.newComment}
+              autosize
+              minRows={2}
+              maxLength={flagCommentCharactersMax}
+              value={text}
+              onChange={event => setText(event.currentTarget.value)}
+            />
+            <Group justify="flex-end">
+              <Button disabled={text.trim() === ''} loading={add.isPending} onClick={() => add.mutate(text)}>
+                {t.flagDetails.addComment}
+              </Button>
+            </Group>
+          </>
+        )}
         <LoadMoreList
           query={comments}
           empty={
@@ -83,7 +87,7 @@ export function FlagComments({ params, organizationId }: Props) {
                   {comment.created_by.first_name || comment.created_by.email} ·{' '}
                   <RelativeTime instant={comment.created_at} />
                 </Text>
-                {(isAdministrator || me?.uuid === comment.created_by.uuid) && (
+                {(isAdmin(level) || (canWrite(level) && me?.uuid === comment.created_by.uuid)) && (
                   <ConfirmButton
                     flex="none"
                     label={t.flagDetails.deleteComment}

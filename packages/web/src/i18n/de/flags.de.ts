@@ -167,6 +167,7 @@ export const flags: FlagsMessages = {
     levels: { viewer: 'Ansehen', editor: 'Bearbeiten' },
     because: 'Grund',
     sources: {
+      level: 'Nur Leserechte in der Organisation',
       creator: 'Hat das Flag erstellt',
       admin: 'Admin der Organisation',
       organization: 'Einstellung der Organisation für Flags',

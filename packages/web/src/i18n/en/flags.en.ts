@@ -165,6 +165,7 @@ export const flags = {
     levels: { viewer: 'Can view', editor: 'Can edit' },
     because: 'Because of',
     sources: {
+      level: 'View only in the organization',
       creator: 'Creator of the flag',
       admin: 'Admin of the organization',
       organization: 'Organization setting for flags',

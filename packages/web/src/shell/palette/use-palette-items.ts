@@ -11,7 +11,7 @@ import { useCohorts } from '../../services/cohort-queries.ts'
 import { useCurrentScope } from '../../services/current-scope.ts'
 import { useMembers } from '../../services/member-queries.ts'
 import { useOfferedActions } from '../../services/palette-actions.ts'
-import { isAdmin } from '../../services/permissions.ts'
+import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { readRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useProjects } from '../../services/session-queries.ts'
@@ -126,7 +126,7 @@ function useActions(projectId: string | undefined, organizationId: string | unde
   const navigate = useNavigate()
   const { setColorScheme } = useMantineColorScheme()
   const offered = useOfferedActions()
-  const canManage = isAdmin(useMembershipLevel(organizationId))
+  const level = useMembershipLevel(organizationId)
   const go = (path: string) => () => navigate({ to: path as never })
   const action = (id: string, label: string, run: () => unknown): PaletteItem => ({
     id: `action ${id}`,
@@ -136,14 +136,14 @@ function useActions(projectId: string | undefined, organizationId: string | unde
   })
   return [
     ...offered.map(({ id, label, run }) => action(id, label, run)),
-    ...(projectId === undefined
+    ...(projectId === undefined || !canWrite(level)
       ? []
       : [
           action('new-flag', t.flags.create, go(`/project/${projectId}/flags/new`)),
           action('new-cohort', t.cohorts.create, go(`/project/${projectId}/cohorts/new`)),
           action('import', t.imports.open, go(`/project/${projectId}/import`)),
         ]),
-    ...(canManage ? [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))] : []),
+    ...(isAdmin(level) ? [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))] : []),
     action('light', t.palette.theme(t.shell.light), () => setColorScheme('light')),
     action('dark', t.palette.theme(t.shell.dark), () => setColorScheme('dark')),
   ]

@@ -71,7 +71,9 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
     database.read(async tx => {
       const set = await getSet(tx, organization, Number(params.set_id))
       const found = await Promise.all(set.environments.map(({ projectId }) => tx.projects.find(projectId)))
-      const projects = found.flatMap(project => (project && levelInProject(actor, project) ? [project] : []))
+      const projects = found.flatMap(project =>
+        project && levelInProject(actor, project) !== undefined ? [project] : [],
+      )
       const search = query.search?.toLowerCase() ?? ''
       const grants = await grantsFor(tx, actor, { organizationId: organization.id })
       const rows = (await flagTable(tx, projects, grants)).filter(
@@ -154,7 +156,8 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
     const set = await database.read(tx => getSet(tx, organization, Number(params.set_id)))
     const environment = (field: 'from' | 'to') => {
       const found = set.environments.find(({ projectId }) => projectId === body[field])
-      const isVisible = found && levelInProject(actor, { id: found.projectId, organizationId: organization.id })
+      const isVisible =
+        found && levelInProject(actor, { id: found.projectId, organizationId: organization.id }) !== undefined
       if (!isVisible) throw invalid(field, 'does_not_exist', `${field} must be a project of the environment set.`)
       return found
     }

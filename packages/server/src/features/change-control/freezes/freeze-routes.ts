@@ -46,7 +46,7 @@ export function serveFreezes(serve: ServeRoute, { database, now }: Deps): void {
       const project = scope.projectId === null ? undefined : await tx.projects.find(scope.projectId)
       if (
         scope.projectId !== null &&
-        (project?.organizationId !== organization.id || !levelInProject(actor, project))
+        (project?.organizationId !== organization.id || levelInProject(actor, project) === undefined)
       ) {
         throw invalid('project', 'does_not_exist', `There is no project ${scope.projectId} in this organization.`)
       }

@@ -22,7 +22,9 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, writes }: 
 
   serve(r.byKey, async ({ actor, organization, params, headers }) => {
     const found = await database.read(tx => tx.flags.listLiveByKey(organization.id, params.feature_flag_key))
-    const visible = found.filter(flag => levelInProject(actor, { id: flag.projectId, organizationId: organization.id }))
+    const visible = found.filter(
+      flag => levelInProject(actor, { id: flag.projectId, organizationId: organization.id }) !== undefined,
+    )
     if (visible.length === 0) throw missing('Flag')
     return emptyUnlessWanted(headers.prefer, () =>
       visible.map(flag => ({

@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../../i18n/language.tsx'
 import { useCall } from '../../../services/services.ts'
+import { useCanWrite } from '../../../services/session-queries.ts'
 import { Dialog } from '../../../ui/dialog/dialog.tsx'
 import { useNotify } from '../../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../../ui/feedback/problem-text.ts'
@@ -103,6 +104,7 @@ function SaveView({ projectId, query, onSaved }: SaveProps) {
   const call = useCall()
   const [name, setName] = useState('')
   const [isShared, setIsShared] = useState(false)
+  const canShare = useCanWrite(projectId)
   const save = useMutation({
     mutationFn: () =>
       call(routes.savedViews.create, {
@@ -130,11 +132,13 @@ function SaveView({ projectId, query, onSaved }: SaveProps) {
           error={atName}
           onChange={event => setName(event.currentTarget.value)}
         />
-        <Checkbox
-          label={t.views.share}
-          checked={isShared}
-          onChange={event => setIsShared(event.currentTarget.checked)}
-        />
+        {canShare && (
+          <Checkbox
+            label={t.views.share}
+            checked={isShared}
+            onChange={event => setIsShared(event.currentTarget.checked)}
+          />
+        )}
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             {t.common.save}

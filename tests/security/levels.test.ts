@@ -1,0 +1,127 @@
+import { allRoutes, type Route, routes, scopeObjects } from '@halyard/contract'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+const isRead = ({ access }: Route): boolean =>
+  access.kind === 'key' && access.scopes.every(scope => scope.endsWith(':read'))
+
+/** Streams do not end. */
+const guarded = allRoutes.filter(
+  ({ access, mediaType }) => access.kind === 'key' && access.within !== 'user' && mediaType !== 'text/event-stream',
+)
+
+/** All that view-only members and auditors write in a project or organization: what is theirs alone. */
+const ownWrites: readonly Route[] = [
+  routes.savedViews.create,
+  routes.savedViews.remove,
+  routes.savedViews.addFavorite,
+  routes.savedViews.removeFavorite,
+  routes.organizations.removeMember,
+]
+const auditRoutes = guarded.filter(({ access }) => access.kind === 'key' && access.isForAuditors)
+
+onEachDatabase('every route of a project or organization', dialect => {
+  let s: Scenario
+  let flag: string
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    flag = String((await s.post(`${s.project}/feature_flags/`, { key: 'seen' })).body.id)
+  })
+  afterAll(() => s.close())
+
+  const join = async (name: string, level: number) => s.join(name, level as 1)
+  const send = (client: Client, route: Route) => {
+    const path = route.path.replace(/:(\w+)/g, (_all, name: string) => {
+      if (name === 'project_id') return String(s.projectId)
+      if (name === 'parent_lookup_organization_id') return s.organization.split('/').at(-1)!
+      return name === 'id' && route.path.includes('/feature_flags/') ? flag : '1'
+    })
+    return client.send(`${path}/`, {
+      method: route.method,
+      ...(route.body && { headers: { 'content-type': 'application/json' }, body: '{}' }),
+    })
+  }
+  const statusesOf = async (client: Client, some: readonly Route[]) => {
+    const statuses = new Map<string, number>()
+    for (const route of some) statuses.set(nameOf(route), (await send(client, route)).status)
+    return statuses
+  }
+  const where = (statuses: ReadonlyMap<string, number>, test: (status: number) => boolean) =>
+    [...statuses].filter(([, status]) => test(status)).map(([name, status]) => `${status} ${name}`)
+
+  it('is readable for view-only members and writable only where the object is theirs', async () => {
+    const viewer = await join('viewer', 0)
+    const reads = guarded.filter(isRead)
+    // What only admins read stays closed: lists of invitations and webhooks, and the audit log.
+    const closed = where(await statusesOf(viewer, reads), status => status === 403)
+    const member = await join('reader', 1)
+    expect(closed).toEqual(where(await statusesOf(member, reads), status => status === 403))
+    const writes = guarded.filter(route => !isRead(route) && !ownWrites.includes(route))
+    expect(where(await statusesOf(viewer, writes), status => status !== 403)).toEqual([])
+    expect(writes.length).toBeGreaterThan(90)
+
+    const view = { name: 'Mine', query: 'q=x' }
+    expect((await viewer.post(`${s.project}/saved_views/`, view)).status).toBe(201)
+    expect((await viewer.post(`${s.project}/saved_views/`, { ...view, is_shared: true })).status).toBe(403)
+    expect((await viewer.put(`${s.project}/feature_flags/${flag}/favorite/`)).status).toBe(204)
+  }, 60_000)
+
+  it('is refused to auditors, except what is for them', async () => {
+    const auditor = await join('auditor', -1)
+    const others = guarded.filter(route => !ownWrites.includes(route) && !auditRoutes.includes(route))
+    expect(where(await statusesOf(auditor, others), status => status !== 403 && status !== 404)).toEqual([])
+    expect(where(await statusesOf(auditor, auditRoutes), status => status === 403)).toEqual([])
+    for (const path of ['/api/feature_flag/local_evaluation/', '/flags/definitions/', '/api/projects/']) {
+      const reply = await auditor.get(path)
+      expect(reply.text, path).not.toContain('seen')
+      expect(reply.text, path).not.toContain(s.projectToken)
+    }
+  }, 60_000)
+
+  it('leaves both their own account: name, password, keys with at most their rights, and leaving', async () => {
+    for (const level of [0, -1]) {
+      const person = await join(`own${level}`, level)
+      expect((await person.patch('/api/users/@me/', { first_name: 'Ada' })).status).toBe(200)
+      const key = await person.post('/api/personal_api_keys/', { label: 'own', scopes: ['*'] })
+      expect(key.status).toBe(201)
+      const flags = `${s.project}/feature_flags/`
+      expect((await s.as(key.body.value).post(flags, { key: `of${level}` })).status).toBe(level === 0 ? 403 : 404)
+      expect((await s.as(key.body.value).get(flags)).status).toBe(level === 0 ? 200 : 404)
+      expect((await person.delete(`${s.organization}/members/${person.uuid}/`)).status).toBe(204)
+      expect((await person.get(`${s.organization}/`)).status).toBe(404)
+    }
+  })
+
+  it('takes rights at once: an editor who becomes view-only edits not even their own flags', async () => {
+    const person = await join('demoted', 1)
+    const own = (await person.post(`${s.project}/feature_flags/`, { key: 'own' })).body
+    const role = (await s.post(`${s.organization}/roles/`, { name: 'Editors', feature_flags_access_level: 37 })).body
+    await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: person.uuid })
+    expect((await s.patch(`${s.organization}/members/${person.uuid}/`, { level: 0 })).body.level).toBe(0)
+    expect((await person.patch(`${s.project}/feature_flags/${own.id}/`, { active: false })).status).toBe(403)
+    expect((await person.get(`${s.project}/feature_flags/${own.id}/`)).body.can_edit).toBe(false)
+    const access = (await s.get(`${s.organization}/flag_access/`)).body.results.find(
+      ({ user }: { user: { uuid: string } }) => user.uuid === person.uuid,
+    )
+    expect([access.access_level, access.source]).toEqual(['viewer', 'level'])
+    expect((await s.patch(`${s.organization}/members/${person.uuid}/`, { level: 7 })).body.attr).toBe('level')
+  })
+
+  it('about decisions, policies, freezes and members needs a scope of its own', async () => {
+    const objects = ['change_request', 'approval_policy', 'freeze', 'organization_member']
+    const own = guarded.filter(
+      ({ access }) =>
+        access.kind === 'key' && access.scopes.some(scope => objects.some(object => scope === `${object}:write`)),
+    )
+    expect(own.length).toBeGreaterThanOrEqual(13)
+    for (const object of scopeObjects) {
+      const key = await s.post('/api/personal_api_keys/', { label: object, scopes: [`${object}:write`] })
+      const lacking = own.filter(
+        ({ access }) => access.kind === 'key' && !access.scopes.some(scope => scope === `${object}:write`),
+      )
+      expect(where(await statusesOf(s.as(key.body.value), lacking), status => status !== 403)).toEqual([])
+    }
+  }, 60_000)
+})
