@@ -20,7 +20,7 @@ const long = [
   'tests/web/!(smoke).test.ts',
   'tests/clients/{generated,openfeature-parity,openfeature-suites,posthog-python,react,toolbar,client-bursts,client-programs}.test.ts',
   'tests/{bench,commands,deploy,install,packages,project-import,transfer,upgrade*}.test.ts',
-  'tests/{security/{fuzz,concurrent-creation,large-bodies},observability/telemetry,edge/{process,outage}}.test.ts',
+  'tests/{security/{fuzz,concurrent-creation,large-bodies,lost-access,text-limits},observability/telemetry,edge/{process,outage}}.test.ts',
   'packages/server/src/features/plugins/{plugin-faults,runtime/realm-pool}.test.ts',
   'packages/server/src/storage/concurrent-patches.test.ts',
   'tests/program/release-archive.test.ts',

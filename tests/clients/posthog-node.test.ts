@@ -49,26 +49,38 @@ const flags = [
   },
 ]
 
-const combinations = packages.flatMap(name =>
-  Object.entries(paths).map(([path, environment]) => [name, path, environment] as const),
-)
+describe.each(Object.entries(paths))('on the %s', (_path, environment) => {
+  let program: Program
+  beforeAll(async () => {
+    program = await startProgram('sqlite', environment)
+  })
+  afterAll(() => program.close())
 
-describe.each(combinations)('unmodified %s on the %s', (name, _path, environment) => {
+  describe.each(packages)('unmodified %s', name => use(name, () => program))
+})
+
+/** Each version has a project of its own. */
+function use(name: string, program: () => Program): void {
   let s: Program
+  let project: string
+  let token: string
   const opened: Library[] = []
   beforeAll(async () => {
-    s = await startProgram('sqlite', environment)
-    for (const flag of flags) expect((await s.post(`${s.project}/feature_flags/`, flag)).status).toBe(201)
+    s = program()
+    const { status, body } = await s.post(`${s.organization}/projects/`, { name })
+    expect(status).toBe(201)
+    project = `/api/projects/${body.id}`
+    token = body.api_token
+    for (const flag of flags) expect((await s.post(`${project}/feature_flags/`, flag)).status).toBe(201)
   })
   afterAll(async () => {
     for (const library of opened) await (library.shutdownAsync?.() ?? library.shutdown())
-    await s.close()
   })
 
   const { PostHog } = require(name) as { PostHog: LibraryClass }
   const problems: unknown[] = []
   function open(options: object = {}): Library {
-    const library = new PostHog(s.projectToken, { host: s.url, flushAt: 1, flushInterval: 0, ...options })
+    const library = new PostHog(token, { host: s.url, flushAt: 1, flushInterval: 0, ...options })
     library.on?.('error', problem => problems.push(problem))
     opened.push(library)
     return library
@@ -76,7 +88,7 @@ describe.each(combinations)('unmodified %s on the %s', (name, _path, environment
   // Version 3 hashes non-ASCII characters differently in local evaluation.
   const people = ['u1', 'u2', 'u3', 'a@example.com', ...(name === 'posthog-node-3' ? [] : ['ü'])]
   const raw = async (distinct_id: string, plan: string) => {
-    const body = { token: s.projectToken, distinct_id, person_properties: { plan }, evaluation_runtime: 'server' }
+    const body = { token: token, distinct_id, person_properties: { plan }, evaluation_runtime: 'server' }
     const { flags: details } = (await s.as(undefined).post('/flags/?v=2', body)).body
     return Object.fromEntries(
       Object.entries(details as Record<string, { enabled: boolean; variant: string | null }>).map(([key, detail]) => [
@@ -116,10 +128,10 @@ describe.each(combinations)('unmodified %s on the %s', (name, _path, environment
       }
       expect(await library.getFeatureFlag('off', id, local)).toBe(false)
     }
-    const { results } = (await s.get(`${s.project}/feature_flags/?search=half`)).body
-    await s.patch(`${s.project}/feature_flags/${results[0].id}/`, { filters: { groups: [{ rollout_percentage: 0 }] } })
+    const { results } = (await s.get(`${project}/feature_flags/?search=half`)).body
+    await s.patch(`${project}/feature_flags/${results[0].id}/`, { filters: { groups: [{ rollout_percentage: 0 }] } })
     await expect.poll(() => library.getFeatureFlag('half', 'u1', local), { timeout: 20_000 }).toBe(false)
-    await s.patch(`${s.project}/feature_flags/${results[0].id}/`, { filters: flags[3]!.filters })
+    await s.patch(`${project}/feature_flags/${results[0].id}/`, { filters: flags[3]!.filters })
     expect(problems).toEqual([])
   })
 
@@ -129,7 +141,7 @@ describe.each(combinations)('unmodified %s on the %s', (name, _path, environment
     await (library.shutdownAsync?.() ?? library.shutdown())
     opened.splice(opened.indexOf(library), 1)
     const stored = async () => {
-      const body = { token: s.projectToken, distinct_id: `${name}-person` }
+      const body = { token: token, distinct_id: `${name}-person` }
       return (await s.as(undefined).post('/flags/?v=2', body)).body.flags.pro.enabled
     }
     await expect.poll(stored, { timeout: 20_000 }).toBe(true)
@@ -139,4 +151,4 @@ describe.each(combinations)('unmodified %s on the %s', (name, _path, environment
     const library = open({ personalApiKey: s.key })
     expect(await library.getRemoteConfigPayload?.(key)).toEqual({ color: 'red' })
   })
-})
+}
