@@ -25,6 +25,7 @@ import { rollbackRoutes } from './flags/rollback.ts'
 import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
 import { accessControlRoutes } from './organizations/access-controls.ts'
 import { apiKeyRoutes } from './organizations/api-keys.ts'
+import { identityProviderRoutes, singleSignOnRoutes } from './organizations/identity-providers.ts'
 import { organizationFlagRoutes } from './organizations/organization-flags.ts'
 import { organizationRoutes } from './organizations/organizations.ts'
 import { organizationProjectRoutes, projectRoutes } from './organizations/projects.ts'
@@ -159,6 +160,11 @@ export {
 export { codeRepositoriesMax, edgeProjectsMax, shadowDaysMax } from './limits.ts'
 export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
+export {
+  groupMappingsMax,
+  type IdentityProvider,
+  type OrganizationDomain,
+} from './organizations/identity-providers.ts'
 export { type CopiedFlag, copyTargetsMax, type FlagCopies } from './organizations/organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
 export {
@@ -236,6 +242,7 @@ export const routes = {
   flagOverrides: flagOverrideRoutes,
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
+  identityProviders: identityProviderRoutes,
   imports: importRoutes,
   importCertificates: importCertificateRoutes,
   organizationFlags: organizationFlagRoutes,
@@ -255,6 +262,7 @@ export const routes = {
   sdkUsage: sdkUsageRoutes,
   shadow: shadowRoutes,
   session: sessionRoutes,
+  singleSignOn: singleSignOnRoutes,
   users: userRoutes,
 }
 

@@ -51,6 +51,9 @@ import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
 import { serveShadow } from './features/shadow/shadow-routes.ts'
+import { serveIdentityProviders } from './features/single-sign-on/identity-provider-routes.ts'
+import type { SingleSignOn } from './features/single-sign-on/single-sign-on.ts'
+import { serveSingleSignOn } from './features/single-sign-on/single-sign-on-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import type { Authenticator } from './http/server/authenticator.ts'
@@ -77,6 +80,7 @@ export interface ApiServices {
   readonly overrideSigner: OverrideSigner
   /** Requests to webhooks. */
   readonly outgoing: Outgoing
+  readonly singleSignOn: SingleSignOn
   /** How many people a change of a flag concerns. */
   readonly measure: (save: FlagSave) => Promise<Impact | undefined>
   /** There is background work on cohorts. */
@@ -112,6 +116,7 @@ export function serveApi(
     writes,
     overrideSigner,
     outgoing,
+    singleSignOn,
     measure,
     now,
   }: ApiDeps,
@@ -121,8 +126,11 @@ export function serveApi(
     database,
     passwords,
     throttle: createLoginThrottle({ database, now, onFailure: onSignInFailed }),
+    providerLogout: singleSignOn.providerLogout,
     now,
   })
+  serveSingleSignOn(serve, { database, ...singleSignOn, now })
+  serveIdentityProviders(serve, { database, ...singleSignOn, now })
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

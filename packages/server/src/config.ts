@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ExplainedError } from './problem.ts'
 import { databaseUrl, databaseUrlFrom, libpqVariables } from './settings/database-url.ts'
 import {
+  addresses,
   bootstrapKey,
   emailAddress,
   httpUrl,
@@ -314,8 +315,15 @@ export const settings = {
     variable: 'HALYARD_TRUSTED_ORIGINS',
     fallback: '',
     describes:
-      'Origins in private networks that plugins can be granted access to and webhooks can name, separated by commas: `http://chat.internal:8080`.',
+      'Origins in private networks that plugins can be granted access to, and that webhooks and identity providers can name, separated by commas: `http://chat.internal:8080`.',
     read: origins,
+  }),
+  dnsServers: setting({
+    variable: 'HALYARD_DNS_SERVERS',
+    fallback: '',
+    describes:
+      'DNS servers that domains of organizations are verified with, separated by commas: `192.0.2.53,192.0.2.54:5353`. Unset: those of the system.',
+    read: addresses,
   }),
   upstream: setting({
     variable: 'HALYARD_UPSTREAM',

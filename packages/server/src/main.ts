@@ -26,6 +26,7 @@ import { createPluginCounters } from './features/plugins/runtime/plugin-metrics.
 import { type Locate, openGeoip } from './features/plugins/runtime/services/geoip.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { startWritingSdkCalls } from './features/sdk-usage/write-sdk-calls.ts'
+import { createSingleSignOn } from './features/single-sign-on/single-sign-on.ts'
 import { callInProcess } from './http/server/call-in-process.ts'
 import { type Instant, instantOf } from './instant.ts'
 import type { JobRunner } from './jobs/job-runner.ts'
@@ -118,6 +119,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
   const { plugins, ingest } = events
   const edges = createEdgeServices(environment, opened, evaluation, ingest)
   const control = createChangeControl(environment, database, plugins)
+  const singleSignOn = createSingleSignOn({ ...control, database, secretBox: plugins.secretBox, config })
   const { scanner, outgoing } = control
   const emails = openEmails(config)
 
@@ -128,6 +130,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
     ...firstStart,
     ...events,
     ...control,
+    singleSignOn,
     database,
     changes,
     ephemeral,

@@ -47,6 +47,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
+import { sqlIdentityProviderStore } from './features/single-sign-on/identity-provider-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { instantOf } from './instant.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
@@ -122,6 +123,7 @@ const factories = {
   freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
   identity: ({ db }) => sqlIdentityStore(db),
+  identityProviders: ({ db }) => sqlIdentityProviderStore(db),
   imports: ({ db }) => sqlImportStore(db),
   shadow: ({ db }) => sqlShadowStore(db),
   certificates: ({ db }) => sqlCertificateStore(db),

@@ -127,9 +127,21 @@ export const sessionRoutes = {
     tag,
     operationId: 'logout',
     summary: 'Sign out: revoke the key of this request, if it is a sign-in',
-    description: 'A personal API key that was created explicitly is not revoked.',
+    description:
+      'A personal API key that was created explicitly is not revoked. 200 with `redirect_url` when the sign-in can be ended at its provider as well; 204 otherwise.',
     access: asUser(),
-    responses: { 204: null },
+    responses: {
+      204: null,
+      200: Type.Object(
+        {
+          redirect_url: Type.String({
+            description: 'Where the sign-in at the provider ends; open it in the browser.',
+            examples: ['https://acme.okta.com/oauth2/v1/logout?…'],
+          }),
+        },
+        { title: 'ProviderLogout', description: 'How to end the sign-in at the provider.' },
+      ),
+    },
   }),
   readInvite: route({
     method: 'GET',

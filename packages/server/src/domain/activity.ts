@@ -12,6 +12,8 @@ export type ActivityScope =
   | 'Freeze'
   | 'EnvironmentSet'
   | 'Webhook'
+  | 'IdentityProvider'
+  | 'OrganizationDomain'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'

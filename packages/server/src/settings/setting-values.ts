@@ -96,6 +96,17 @@ export function secretKey(value: string): string {
   throw new Error('must have at least 16 characters, better 32 random bytes in base64')
 }
 
+/** IP addresses, each with an optional port. */
+export function addresses(value: string): readonly string[] {
+  const parts = value
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+  const wrong = parts.find(part => isIP(part) === 0 && !/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\]):\d{1,5}$/i.test(part))
+  if (wrong === undefined) return parts
+  throw new Error(`must be IP addresses separated by commas; "${wrong}" is none`)
+}
+
 export const origins = (value: string): readonly string[] =>
   value
     .split(',')

@@ -20,6 +20,7 @@ type VersionedTable =
 type SentTable =
   | 'api_keys'
   | 'dashboards'
+  | 'identity_providers'
   | 'organizations'
   | 'projects'
   | 'resource_access'

@@ -362,6 +362,31 @@ export interface Tables {
     flag_key: string
     hash_key: string
   }
+  identity_links: {
+    id: string
+    provider_id: string
+    subject: string
+    user_id: number
+    created_at: string
+  }
+  identity_providers: {
+    id: string
+    organization_id: string
+    name: string
+    issuer: string
+    client_id: string
+    client_secret: string | null
+    scopes: string
+    group_claim: string
+    group_mappings: string
+    default_level: number
+    session_hours: number
+    enabled: number
+    problem: string | null
+    last_sign_in_at: string | null
+    created_at: string
+    updated_at: string
+  }
   import_certificates: {
     id: Generated<number>
     project_id: number
@@ -440,6 +465,14 @@ export interface Tables {
     joined_at: string
     updated_at: string
   }
+  organization_domains: {
+    id: string
+    organization_id: string
+    domain: string
+    challenge: string
+    verified_at: string | null
+    created_at: string
+  }
   organizations: {
     id: string
     name: string
@@ -449,6 +482,7 @@ export interface Tables {
     updated_at: string
     default_access_level: Generated<number>
     requires_second_factor: Generated<number>
+    requires_single_sign_on: Generated<number>
   }
   payload_schemas: {
     flag_id: number
@@ -731,6 +765,13 @@ export interface Tables {
     expires_at: string
     method: Generated<string>
     proven_at: string | null
+    provider_id: string | null
+    provider_session_id: string | null
+    id_token: string | null
+  }
+  used_tokens: {
+    hash: string
+    expires_at: string
   }
   users: {
     id: Generated<number>

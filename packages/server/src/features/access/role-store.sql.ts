@@ -155,6 +155,20 @@ export function sqlRoleStore(db: Kysely<Tables>) {
         .where('role_id', 'in', db.selectFrom('roles').select('id').where('organization_id', '=', organizationId))
         .execute()
     },
+    /** The roles of a user in an organization. */
+    async listMemberships(
+      organizationId: string,
+      userId: number,
+    ): Promise<readonly { readonly id: string; readonly roleId: string }[]> {
+      const rows = await db
+        .selectFrom('role_memberships')
+        .innerJoin('roles', 'roles.id', 'role_memberships.role_id')
+        .select(['role_memberships.id', 'role_memberships.role_id'])
+        .where('roles.organization_id', '=', organizationId)
+        .where('role_memberships.user_id', '=', userId)
+        .execute()
+      return rows.map(row => ({ id: row.id, roleId: row.role_id }))
+    },
     async findMember(roleId: string, membershipId: string): Promise<RoleMembership | undefined> {
       const row = await roleMembers(roleId).where('role_memberships.id', '=', membershipId).executeTakeFirst()
       return row && toRoleMembership(row)

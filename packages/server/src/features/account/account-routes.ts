@@ -15,30 +15,33 @@ import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
 import { openSession } from '../identity/sign-in/open-session.ts'
 import type { Passwords } from '../identity/sign-in/password.ts'
 import { refreshCookie } from '../identity/sign-in/sign-in-cookie.ts'
-import { serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
+import { type ProviderLogout, serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { organizationToWire } from '../organizations/organization-resource.ts'
 import { projectToWire } from '../projects/project-resource.ts'
+import { requirePasswordAllowed } from '../single-sign-on/require-single-sign-on.ts'
 
 interface Deps {
   readonly database: Database
   readonly passwords: Passwords
   readonly throttle: LoginThrottle
+  readonly providerLogout: ProviderLogout
   readonly now: () => Instant
 }
 
-export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, now }: Deps): void {
+export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, providerLogout, now }: Deps): void {
   serve(routes.session.login, async ({ body, clientAddress, headers, url }) => {
     const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
     if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
     const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
-    const session = await database.transaction(tx =>
-      openSession(tx, account, { method: 'password', origin, isRemembered: body.remember }, now()),
-    )
+    const session = await database.transaction(async tx => {
+      await requirePasswordAllowed(tx, account)
+      return openSession(tx, account, { method: 'password', origin, isRemembered: body.remember }, now())
+    })
     const cookie = session.refreshToken === undefined ? undefined : refreshCookie(session.refreshToken, url)
     return answer({ status: 200, body: sessionToWire(session), ...(cookie && { headers: { 'set-cookie': cookie } }) })
   })
-  serveSignIns(serve, { database, now })
+  serveSignIns(serve, { database, now, providerLogout })
 
   serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
 

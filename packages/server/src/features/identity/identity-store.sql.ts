@@ -5,7 +5,7 @@ import { uniqueViolation } from '../../storage/driver-error.ts'
 import { countRows } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-import type { Actor, Level, User } from '../../tenancy.ts'
+import { type Actor, type Level, ownerLevel, type User } from '../../tenancy.ts'
 import type { Account, EmailRecipient, KeyPatch, NewAccount, UserLanguage } from './account.ts'
 import type { ApiKey } from './api-key.ts'
 
@@ -24,14 +24,16 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
       const rows = await db
         .selectFrom('users')
         .leftJoin('memberships', 'memberships.user_id', 'users.id')
+        .leftJoin('organizations', 'organizations.id', 'memberships.organization_id')
         .selectAll('users')
         .select(['memberships.organization_id as member_of', 'memberships.level as member_level'])
+        .select('organizations.requires_single_sign_on')
         .where('users.id', '=', keyRow.user_id)
         .where('users.is_active', '=', 1)
         .execute()
       if (rows.length === 0) return undefined
       const key = toApiKey(keyRow)
-      return { key, actor: toActor(key, rows) }
+      return { key, actor: withoutSingleSignOn(toActor(key, rows), rows) }
     },
     /** The same for the API keys (no sign-ins) of the active members of an organization; by key id, at most `limit`. */
     async listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]> {
@@ -218,12 +220,26 @@ function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
   for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
   return {
     user: toUser(user),
-    isStaff: user.is_staff === 1,
+    // A key for some organizations, such as a session with the provider of one, does not administer the instance.
+    isStaff: user.is_staff === 1 && key.organizationIds.length === 0,
     key,
     levels,
     currentOrganizationId: user.current_organization_id,
     currentProjectId: user.current_project_id,
   }
+}
+
+/** A session with a password does not reach organizations that require single sign-on, except for their owner. */
+function withoutSingleSignOn(
+  actor: Actor,
+  rows: readonly (MemberRow & { readonly requires_single_sign_on: number | null })[],
+): Actor {
+  if (!actor.key.isSession || actor.key.organizationIds.length > 0) return actor
+  const barred = rows.filter(row => row.requires_single_sign_on === 1 && (row.member_level ?? 0) < ownerLevel)
+  if (barred.length === 0) return actor
+  const levels = new Map(actor.levels)
+  for (const { member_of: organizationId } of barred) levels.delete(organizationId ?? '')
+  return { ...actor, levels }
 }
 
 const toUser = (

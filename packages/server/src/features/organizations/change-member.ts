@@ -57,6 +57,7 @@ export async function removeMember(
     }
   }
   await tx.roles.removeFromAll(organization.id, member.user.id)
+  await tx.identityProviders.unlink({ organizationId: organization.id, userId: member.user.id })
   await tx.organizations.removeMember(organization.id, member.user.id)
   await announceIdentity(tx, member.user.id, now, organization.id)
 }

@@ -109,6 +109,37 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       return row && toMember(row)
     },
 
+    /** The organizations of a user, as far as signing in depends on them. */
+    async listMemberships(
+      userId: number,
+    ): Promise<readonly { readonly level: Level; readonly requiresSingleSignOn: boolean }[]> {
+      const rows = await db
+        .selectFrom('memberships')
+        .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
+        .select(['memberships.level', 'organizations.requires_single_sign_on'])
+        .where('memberships.user_id', '=', userId)
+        .execute()
+      return rows.map(row => ({
+        level: row.level as Level,
+        requiresSingleSignOn: row.requires_single_sign_on === 1,
+      }))
+    },
+    async requiresSingleSignOn(organizationId: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('organizations')
+        .select('requires_single_sign_on')
+        .where('id', '=', organizationId)
+        .executeTakeFirst()
+      return row?.requires_single_sign_on === 1
+    },
+    async setRequiresSingleSignOn(organizationId: string, isRequired: boolean): Promise<void> {
+      await db
+        .updateTable('organizations')
+        .set({ requires_single_sign_on: Number(isRequired) })
+        .where('id', '=', organizationId)
+        .execute()
+    },
+
     async createInvite(invite: Invite): Promise<void> {
       await db
         .insertInto('invites')
@@ -143,6 +174,16 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
     },
     async findInviteByToken(tokenHash: string): Promise<Invite | undefined> {
       const row = await invites().where('invites.token_hash', '=', tokenHash).executeTakeFirst()
+      return row && toInvite(row)
+    },
+    /** One for this address that has not expired. */
+    async findOpenInvite(organizationId: string, email: string, now: Instant): Promise<Invite | undefined> {
+      const row = await invites()
+        .where('invites.organization_id', '=', organizationId)
+        .where('invites.target_email', '=', email.toLowerCase())
+        .where('invites.expires_at', '>', now)
+        .orderBy('invites.created_at', 'desc')
+        .executeTakeFirst()
       return row && toInvite(row)
     },
     listInvites(organizationId: string, window: Window): Promise<PageOf<Invite>> {

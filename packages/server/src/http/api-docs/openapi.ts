@@ -42,6 +42,7 @@ const tags: Readonly<Record<string, string>> = {
   Users: 'The calling user.',
   'Personal API keys': 'Keys of the calling user.',
   'Sign-in': 'Sign in, sign out and accept invitations.',
+  'Single sign-on': 'Identity providers (OpenID Connect) of an organization, and signing in with them.',
   'Evaluation (project token)': 'What PostHog SDKs call to evaluate flags.',
   'Events (project token)': 'What PostHog SDKs call to send events.',
   'Definitions (personal or project secret key)': 'Definitions for SDKs that evaluate locally.',

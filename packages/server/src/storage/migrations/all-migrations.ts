@@ -35,6 +35,7 @@ import { webhookQueues } from './0052-webhook-queues.ts'
 import { personSeen } from './0053-person-seen.ts'
 import { shadowFailures } from './0054-shadow-failures.ts'
 import { secondFactors } from './0055-second-factors.ts'
+import { singleSignOn } from './0060-single-sign-on.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   personSeen,
   shadowFailures,
   secondFactors,
+  singleSignOn,
 ]

@@ -4,7 +4,13 @@ import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
 import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
-import { keysPerSignInMax, rememberedDays, type SignInMethod, userAgentCharactersMax } from './sign-in.ts'
+import {
+  keysPerSignInMax,
+  rememberedDays,
+  type SignInMethod,
+  type SignInProvider,
+  userAgentCharactersMax,
+} from './sign-in.ts'
 
 export interface Session {
   readonly user: User
@@ -18,11 +24,19 @@ export interface SignInOrigin {
   readonly address: string
 }
 
+/** A session with an identity provider reaches its organization alone: others do not trust the provider. */
+export interface ProviderSession extends SignInProvider {
+  readonly organizationId: string
+  /** When the session at the provider ends. */
+  readonly expiresAt: Instant
+}
+
 export interface NewSession {
   readonly method: SignInMethod
   readonly origin: SignInOrigin
   /** A refresh token continues the sign-in after its key has expired. */
   readonly isRemembered?: boolean | undefined
+  readonly provider?: ProviderSession
 }
 
 const hourMilliseconds = 60 * 60 * 1000
@@ -31,7 +45,7 @@ const hourMilliseconds = 60 * 60 * 1000
 export async function openSession(
   tx: Stores,
   user: User,
-  { method, origin, isRemembered = false }: NewSession,
+  { method, origin, isRemembered = false, provider }: NewSession,
   now: Instant,
 ): Promise<Session & { readonly refreshToken: string | undefined }> {
   await tx.identity.removeKeysExpiredBefore(now)
@@ -47,9 +61,12 @@ export async function openSession(
     userAgent: origin.userAgent.slice(0, userAgentCharactersMax),
     address: origin.address.slice(0, 100),
     createdAt: now,
-    expiresAt: plusMilliseconds(now, (isRemembered ? rememberedDays * 24 : sessionHours) * hourMilliseconds),
+    expiresAt:
+      provider?.expiresAt ??
+      plusMilliseconds(now, (isRemembered ? rememberedDays * 24 : sessionHours) * hourMilliseconds),
+    provider: provider ?? null,
   })
-  return { ...(await createSessionKey(tx, user, signInId, now)), refreshToken }
+  return { ...(await createSessionKey(tx, user, signInId, now, provider)), refreshToken }
 }
 
 /** A new key for the sign-in of a refresh token; undefined when there is none or it has expired. */
@@ -62,9 +79,15 @@ export async function resumeSession(tx: Stores, refreshToken: string, now: Insta
   return createSessionKey(tx, account, signIn.id, now)
 }
 
-async function createSessionKey(tx: Stores, user: User, signInId: string, now: Instant): Promise<Session> {
+async function createSessionKey(
+  tx: Stores,
+  user: User,
+  signInId: string,
+  now: Instant,
+  provider?: ProviderSession,
+): Promise<Session> {
   const key = newSecret('phx_')
-  const expiresAt = plusMilliseconds(now, sessionHours * hourMilliseconds)
+  const expiresAt = provider?.expiresAt ?? plusMilliseconds(now, sessionHours * hourMilliseconds)
   await tx.identity.createKey({
     id: newId(),
     userId: user.id,
@@ -73,7 +96,7 @@ async function createSessionKey(tx: Stores, user: User, signInId: string, now: I
     mask: maskSecret(key),
     scopes: ['*'],
     projectIds: [],
-    organizationIds: [],
+    organizationIds: provider ? [provider.organizationId] : [],
     isSession: true,
     signInId,
     createdAt: now,

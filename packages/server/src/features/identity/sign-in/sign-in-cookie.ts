@@ -17,9 +17,14 @@ const attributes = (pair: string, { protocol }: URL): string =>
   `${pair}; Path=${path}; HttpOnly; SameSite=Strict${protocol === 'https:' ? '; Secure' : ''}`
 
 export function readRefreshCookie({ cookie }: IncomingHttpHeaders): string | undefined {
-  for (const part of (cookie ?? '').slice(0, 8192).split(';')) {
-    const [key, value = ''] = part.trim().split('=', 2)
-    if (key === name && secretPattern.test(value)) return value
+  const value = readCookie(cookie, name)
+  return value && secretPattern.test(value) ? value : undefined
+}
+
+export function readCookie(cookies: string | undefined, name: string): string | undefined {
+  for (const part of (cookies ?? '').slice(0, 8192).split(';')) {
+    const pair = part.trim()
+    if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1)
   }
   return undefined
 }

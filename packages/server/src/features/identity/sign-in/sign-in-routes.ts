@@ -6,15 +6,20 @@ import type { Database } from '../../../stores.ts'
 import { announceIdentity } from '../announce-identity.ts'
 import { sessionToWire } from '../api-key-resource.ts'
 import { resumeSession } from './open-session.ts'
+import type { SignInProvider } from './sign-in.ts'
 import { clearedCookie, readRefreshCookie, requireSameOrigin } from './sign-in-cookie.ts'
 
 interface Deps {
   readonly database: Database
   readonly now: () => Instant
+  readonly providerLogout: ProviderLogout
 }
 
+/** Where the sign-in ends at its identity provider as well; undefined when it does not. */
+export type ProviderLogout = (provider: SignInProvider, url: URL) => Promise<string | undefined>
+
 /** Continues, lists and revokes sign-ins. */
-export function serveSignIns(serve: ServeRoute, { database, now }: Deps): void {
+export function serveSignIns(serve: ServeRoute, { database, now, providerLogout }: Deps): void {
   serve(routes.session.resume, async ({ headers, url }) => {
     requireSameOrigin(headers, url)
     const token = readRefreshCookie(headers)
@@ -28,12 +33,18 @@ export function serveSignIns(serve: ServeRoute, { database, now }: Deps): void {
     if (!key.isSession) {
       throw forbidden('This key is not a sign-in. Revoke it at /api/personal_api_keys/.')
     }
-    await database.transaction(async tx => {
+    const provider = await database.transaction(async tx => {
+      const signIn = key.signInId ? await tx.signIns.find(user.id, key.signInId) : undefined
       if (key.signInId) await tx.signIns.remove(user.id, key.signInId)
       else await tx.identity.removeKey(user.id, key.id)
       await announceIdentity(tx, user.id, now())
+      return signIn?.provider
     })
-    return answer({ status: 204, headers: { 'set-cookie': clearedCookie(url) } })
+    const headers = { 'set-cookie': clearedCookie(url) }
+    const address = provider && (await providerLogout(provider, url))
+    return address
+      ? answer({ status: 200, body: { redirect_url: address }, headers })
+      : answer({ status: 204, headers })
   })
 
   serve(routes.session.listSignIns, async ({ actor }) => {

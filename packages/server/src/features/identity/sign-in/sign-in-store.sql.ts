@@ -19,6 +19,9 @@ export function sqlSignInStore(db: Kysely<Tables>) {
           address: signIn.address,
           created_at: signIn.createdAt,
           expires_at: signIn.expiresAt,
+          provider_id: signIn.provider?.id ?? null,
+          provider_session_id: signIn.provider?.sessionId ?? null,
+          id_token: signIn.provider?.idToken ?? null,
         })
         .execute()
       const excess = db
@@ -52,6 +55,26 @@ export function sqlSignInStore(db: Kysely<Tables>) {
         .orderBy('id')
         .execute()
       return rows.map(row => ({ ...toSignIn(row), lastUsedAt: row.last_used_at ?? row.created_at }))
+    },
+    async find(userId: number, id: string): Promise<SignIn | undefined> {
+      const row = await db
+        .selectFrom('sign_ins')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row && toSignIn(row)
+    },
+    /** Ends those of a user, or of a session at the provider, with their keys. Returns whose they were. */
+    async removeOfProvider(
+      providerId: string,
+      { userId, sessionId }: { readonly userId?: number | undefined; readonly sessionId?: string | undefined },
+    ): Promise<readonly number[]> {
+      let removal = db.deleteFrom('sign_ins').where('provider_id', '=', providerId)
+      if (userId !== undefined) removal = removal.where('user_id', '=', userId)
+      if (sessionId !== undefined) removal = removal.where('provider_session_id', '=', sessionId)
+      const rows = await removal.returning('user_id').execute()
+      return [...new Set(rows.map(row => row.user_id))]
     },
     /** Revokes its keys as well. False when there was none. */
     async remove(userId: number, id: string): Promise<boolean> {
@@ -87,4 +110,8 @@ const toSignIn = (row: Selectable<Tables['sign_ins']>): SignIn => ({
   address: row.address,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
+  provider:
+    row.provider_id === null
+      ? null
+      : { id: row.provider_id, sessionId: row.provider_session_id, idToken: row.id_token },
 })

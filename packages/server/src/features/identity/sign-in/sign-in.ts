@@ -22,6 +22,17 @@ export interface SignIn {
   readonly address: string
   readonly createdAt: Instant
   readonly expiresAt: Instant
+  /** Null for a sign-in without an identity provider. */
+  readonly provider: SignInProvider | null
+}
+
+/** The identity provider that a sign-in was made with. */
+export interface SignInProvider {
+  readonly id: string
+  /** Its id of the session (`sid`). */
+  readonly sessionId: string | null
+  /** Sealed; a hint for the logout at the provider. */
+  readonly idToken: string | null
 }
 
 export interface ListedSignIn extends SignIn {

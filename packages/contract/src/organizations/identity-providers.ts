@@ -1,0 +1,411 @@
+import Type, { type Static } from 'typebox'
+import { inOrganization, open, route } from '../route.ts'
+import { IdInput, Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
+import { Session } from './session.ts'
+
+const levelText = '-1 auditor, 0 view only, 1 member, 8 admin'
+
+const GroupMapping = Type.Object(
+  {
+    group: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A group as the provider names it.',
+      examples: ['platform'],
+    }),
+    level: Type.Optional(Nullable(Type.Integer({ description: `Level of its members: ${levelText}.`, examples: [8] }))),
+    role_id: Type.Optional(Nullable(IdInput('Role that its members get.'))),
+  },
+  { title: 'GroupMapping', description: 'What the members of a group of the provider get.' },
+)
+export const groupMappingsMax = 200
+
+const providerFields = {
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Shown on the button of the sign-in page.',
+    examples: ['Acme Okta'],
+  }),
+  issuer: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Issuer of the provider: discovery starts at `{issuer}/.well-known/openid-configuration`.',
+    examples: ['https://acme.okta.com'],
+  }),
+  client_id: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: 'Client id of Halyard at the provider.',
+    examples: ['0oa1b2c3d4'],
+  }),
+}
+const optionalFields = {
+  scopes: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    maxItems: 20,
+    description: 'Scopes that are requested; include the one that carries groups. `openid` is always requested.',
+    examples: [['openid', 'email', 'profile', 'groups']],
+  }),
+  group_claim: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Claim with the groups of the user; default `groups`.',
+    examples: ['groups'],
+  }),
+  group_mappings: Type.Array(GroupMapping, {
+    maxItems: groupMappingsMax,
+    description: 'Applied at every sign-in. The highest level counts; roles that are named here follow the groups.',
+    examples: [[{ group: 'platform', level: 8 }]],
+  }),
+  default_level: Type.Integer({
+    description: `Level of users without a mapped group: ${levelText}.`,
+    examples: [1],
+  }),
+  session_hours: Type.Integer({
+    minimum: 1,
+    maximum: 12,
+    description: 'Hours after which a sign-in ends, at most those of a session at the provider.',
+    examples: [12],
+  }),
+  enabled: Type.Boolean({ description: 'Whether users can sign in with it.', examples: [true] }),
+}
+const ClientSecret = Type.String({
+  maxLength: 2000,
+  description: 'Client secret at the provider. Never returned. Empty for a public client.',
+  examples: ['s3cr3t'],
+})
+
+export const IdentityProvider = Type.Object(
+  {
+    id: Uuid('Unique id of the provider.'),
+    ...providerFields,
+    ...optionalFields,
+    has_client_secret: Type.Boolean({ description: 'Whether a client secret is stored.', examples: [true] }),
+    redirect_uri: Type.String({
+      description: 'To be registered at the provider.',
+      examples: ['https://flags.acme.com/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+    }),
+    backchannel_logout_uri: Type.String({
+      description: 'To be registered at the provider, if it supports back-channel logout.',
+      examples: ['https://flags.acme.com/api/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/backchannel_logout/'],
+    }),
+    problem: Nullable(
+      Type.String({ description: 'What was wrong at the last sign-in, such as a missing claim.', examples: [null] }),
+    ),
+    last_sign_in_at: Nullable(Instant('When someone last signed in with it.', null)),
+    created_at: Instant('When the provider was created.'),
+    updated_at: Instant('When the provider was last changed.'),
+  },
+  { title: 'IdentityProvider', description: 'An OpenID Connect provider that members sign in with.' },
+)
+export type IdentityProvider = Static<typeof IdentityProvider>
+
+const ProviderCheck = Type.Object(
+  {
+    is_usable: Type.Boolean({ description: 'Whether a sign-in can work.', examples: [true] }),
+    problems: Type.Array(Type.String(), { description: 'What is wrong, and what to do.', examples: [[]] }),
+  },
+  { title: 'IdentityProviderCheck', description: 'What the discovery document of a provider shows.' },
+)
+
+export const OrganizationDomain = Type.Object(
+  {
+    id: Uuid('Unique id of the domain.'),
+    domain: Type.String({ description: 'The part of email addresses after the @.', examples: ['acme.com'] }),
+    record_name: Type.String({ description: 'Name of the TXT record.', examples: ['_halyard.acme.com'] }),
+    record_value: Type.String({
+      description: 'Value of the TXT record.',
+      examples: ['halyard-verification=4Zr0mW9sT1uVxY2bC3dE5f'],
+    }),
+    verified_at: Nullable(Instant('When the domain was verified; null when it was not.', null)),
+    created_at: Instant('When the domain was added.'),
+  },
+  { title: 'OrganizationDomain', description: 'A domain of email addresses that belongs to the organization.' },
+)
+export type OrganizationDomain = Static<typeof OrganizationDomain>
+
+const SingleSignOn = Type.Object(
+  {
+    is_required: Type.Boolean({
+      description: 'Whether members must sign in with a provider. The owner can always sign in with a password.',
+      examples: [false],
+    }),
+  },
+  { title: 'SingleSignOn', description: 'How members of an organization sign in.' },
+)
+
+const tag = 'Single sign-on'
+const organization = '/api/organizations/:parent_lookup_organization_id' as const
+const providers = `${organization}/identity_providers` as const
+const domains = `${organization}/domains` as const
+const ProviderParams = Type.Object({ ...OrganizationParams.properties, provider_id: IdInput('Id of the provider.') })
+const DomainParams = Type.Object({ ...OrganizationParams.properties, domain_id: IdInput('Id of the domain.') })
+const reading = inOrganization('organization:read')
+const writing = inOrganization('organization:write')
+
+export const identityProviderRoutes = {
+  list: route({
+    method: 'GET',
+    path: providers,
+    tag,
+    operationId: 'listIdentityProviders',
+    summary: 'List the identity providers (admin)',
+    description: 'Requires the admin level. At most 20, oldest first, without their secrets.',
+    access: reading,
+    params: OrganizationParams,
+    responses: { 200: Type.Array(IdentityProvider) },
+  }),
+  create: route({
+    method: 'POST',
+    path: providers,
+    tag,
+    operationId: 'createIdentityProvider',
+    summary: 'Add an OpenID Connect provider (owner)',
+    description:
+      'Requires the owner level: a provider can sign in as any member. Register the `redirect_uri` of the response at the provider.',
+    access: writing,
+    params: OrganizationParams,
+    body: Type.Object({
+      ...providerFields,
+      client_secret: Type.Optional(ClientSecret),
+      scopes: Type.Optional(optionalFields.scopes),
+      group_claim: Type.Optional(optionalFields.group_claim),
+      group_mappings: Type.Optional(optionalFields.group_mappings),
+      default_level: Type.Optional(optionalFields.default_level),
+      session_hours: Type.Optional(optionalFields.session_hours),
+      enabled: Type.Optional(optionalFields.enabled),
+    }),
+    responses: { 201: IdentityProvider },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${providers}/:provider_id`,
+    tag,
+    operationId: 'getIdentityProvider',
+    summary: 'Get an identity provider (admin)',
+    description: 'Requires the admin level. The client secret is never returned.',
+    access: reading,
+    params: ProviderParams,
+    responses: { 200: IdentityProvider },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${providers}/:provider_id`,
+    tag,
+    operationId: 'updateIdentityProvider',
+    summary: 'Change an identity provider (owner)',
+    description:
+      'Requires the owner level. Changes only the fields that the body contains. Sessions go on; a new issuer unlinks all accounts.',
+    access: writing,
+    params: ProviderParams,
+    body: Type.Object({
+      name: Type.Optional(providerFields.name),
+      issuer: Type.Optional(providerFields.issuer),
+      client_id: Type.Optional(providerFields.client_id),
+      client_secret: Type.Optional(ClientSecret),
+      scopes: Type.Optional(optionalFields.scopes),
+      group_claim: Type.Optional(optionalFields.group_claim),
+      group_mappings: Type.Optional(optionalFields.group_mappings),
+      default_level: Type.Optional(optionalFields.default_level),
+      session_hours: Type.Optional(optionalFields.session_hours),
+      enabled: Type.Optional(optionalFields.enabled),
+    }),
+    responses: { 200: IdentityProvider },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${providers}/:provider_id`,
+    tag,
+    operationId: 'deleteIdentityProvider',
+    summary: 'Remove an identity provider (owner); its sessions end',
+    description: 'Requires the owner level. Accounts, memberships and API keys stay.',
+    access: writing,
+    params: ProviderParams,
+    responses: { 204: null },
+  }),
+  test: route({
+    method: 'POST',
+    path: `${providers}/:provider_id/test`,
+    tag,
+    operationId: 'testIdentityProvider',
+    summary: 'Fetch the discovery document and the keys of a provider, and report what is wrong (admin)',
+    description: 'Requires the admin level. Nothing is changed.',
+    access: writing,
+    params: ProviderParams,
+    responses: { 200: ProviderCheck },
+  }),
+  listDomains: route({
+    method: 'GET',
+    path: domains,
+    tag,
+    operationId: 'listOrganizationDomains',
+    summary: 'List the domains of the organization (admin)',
+    description: 'Requires the admin level. At most 50, by name.',
+    access: reading,
+    params: OrganizationParams,
+    responses: { 200: Type.Array(OrganizationDomain) },
+  }),
+  addDomain: route({
+    method: 'POST',
+    path: domains,
+    tag,
+    operationId: 'addOrganizationDomain',
+    summary: 'Add a domain (owner); it counts when it is verified',
+    description:
+      'Requires the owner level. Accounts with an address of a verified domain are linked to the provider by email.',
+    access: writing,
+    params: OrganizationParams,
+    body: Type.Object({
+      domain: Type.String({
+        minLength: 3,
+        maxLength: 253,
+        description: 'The part of email addresses after the @.',
+        examples: ['acme.com'],
+      }),
+    }),
+    responses: { 201: OrganizationDomain },
+  }),
+  verifyDomain: route({
+    method: 'POST',
+    path: `${domains}/:domain_id/verify`,
+    tag,
+    operationId: 'verifyOrganizationDomain',
+    summary: 'Verify a domain by its TXT record (owner)',
+    description: 'Requires the owner level. Instance administrators can verify a domain without the record.',
+    access: writing,
+    params: DomainParams,
+    body: Type.Object({
+      without_record: Type.Optional(
+        Type.Boolean({ description: 'Verify without the record (instance administrators).', examples: [false] }),
+      ),
+    }),
+    bodyOptional: true,
+    responses: { 200: OrganizationDomain },
+  }),
+  removeDomain: route({
+    method: 'DELETE',
+    path: `${domains}/:domain_id`,
+    tag,
+    operationId: 'removeOrganizationDomain',
+    summary: 'Remove a domain (owner)',
+    description: 'Requires the owner level. Accounts that are linked stay linked.',
+    access: writing,
+    params: DomainParams,
+    responses: { 204: null },
+  }),
+  getRequirement: route({
+    method: 'GET',
+    path: `${organization}/single_sign_on`,
+    tag,
+    operationId: 'getSingleSignOn',
+    summary: 'Get whether members must sign in with a provider',
+    description: 'Every member can read it.',
+    access: reading,
+    params: OrganizationParams,
+    responses: { 200: SingleSignOn },
+  }),
+  updateRequirement: route({
+    method: 'PATCH',
+    path: `${organization}/single_sign_on`,
+    tag,
+    operationId: 'updateSingleSignOn',
+    summary: 'Require single sign-on (owner)',
+    description:
+      'Requires the owner level and an enabled provider. Sessions with a password lose the organization at once, except those of the owner. API keys go on.',
+    access: writing,
+    params: OrganizationParams,
+    body: Type.Object({
+      is_required: Type.Boolean({ description: 'Whether members must sign in with a provider.', examples: [true] }),
+    }),
+    responses: { 200: SingleSignOn },
+  }),
+}
+
+const LoginProviderParams = Type.Object({ provider_id: IdInput('Id of the provider.') })
+const LoginProvider = Type.Object(
+  {
+    id: Uuid('Unique id of the provider.'),
+    name: Type.String({ description: 'Name for the button.', examples: ['Acme Okta'] }),
+  },
+  { title: 'LoginProvider', description: 'A provider that the sign-in page offers.' },
+)
+
+export const singleSignOnRoutes = {
+  listProviders: route({
+    method: 'GET',
+    path: '/api/login/sso',
+    tag,
+    operationId: 'listLoginProviders',
+    summary: 'List the providers of an email domain or an organization, for the sign-in page',
+    description:
+      'Send the part of the address after the @: the response cannot depend on whether an account exists. Empty without a match.',
+    access: open,
+    query: Type.Object({
+      domain: Type.Optional(Type.String({ description: 'Domain of the email address.', examples: ['acme.com'] })),
+      organization: Type.Optional(Type.String({ description: 'Slug of the organization.', examples: ['acme'] })),
+    }),
+    responses: { 200: Type.Array(LoginProvider) },
+  }),
+  start: route({
+    method: 'POST',
+    path: '/api/login/sso/:provider_id/start',
+    tag,
+    operationId: 'startSingleSignOn',
+    summary: 'Start a sign-in: returns the address at the provider and binds the attempt to the browser by a cookie',
+    description: 'Navigate to `redirect_url` within ten minutes. 503 when the provider is unavailable.',
+    access: open,
+    params: LoginProviderParams,
+    body: Type.Object({
+      next: Type.Optional(
+        Type.String({
+          maxLength: 2000,
+          description: 'Path of the dashboard to open after the sign-in; anything else is ignored.',
+          examples: ['/project/1/flags'],
+        }),
+      ),
+    }),
+    bodyOptional: true,
+    responses: {
+      200: Type.Object({
+        redirect_url: Type.String({ description: 'Address at the provider.', examples: ['https://acme.okta.com/…'] }),
+      }),
+    },
+  }),
+  finish: route({
+    method: 'POST',
+    path: '/api/login/sso/:provider_id/finish',
+    tag,
+    operationId: 'finishSingleSignOn',
+    summary: 'Finish a sign-in with the parameters that the provider sent back',
+    description:
+      'Needs the cookie of the start. State, nonce, PKCE, issuer, audience, signature and time are checked; each attempt works once.',
+    access: open,
+    params: LoginProviderParams,
+    body: Type.Object({
+      parameters: Type.String({
+        minLength: 1,
+        maxLength: 8000,
+        description: 'The query string of the redirect, as received.',
+        examples: ['code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj'],
+      }),
+    }),
+    responses: {
+      200: Type.Object({
+        ...Session.properties,
+        next: Type.String({ description: 'Path of the dashboard to open.', examples: ['/'] }),
+      }),
+    },
+  }),
+  backchannelLogout: route({
+    method: 'POST',
+    path: '/api/login/sso/:provider_id/backchannel_logout',
+    tag,
+    operationId: 'backchannelLogout',
+    summary: 'Receive a logout token of the provider: ends the sessions that it names on all nodes',
+    description:
+      'OpenID Connect Back-Channel Logout 1.0: a form with `logout_token`. Signature, issuer, audience, time, event and reuse are checked.',
+    access: open,
+    params: LoginProviderParams,
+    responses: { 200: null },
+  }),
+}
