@@ -17,6 +17,7 @@ import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { Problem } from '../../problem.ts'
 import { isKnown } from '../sdk/etag.ts'
 import type { EvaluationCounts } from '../sdk/evaluation-counts.ts'
+import { createFlagFragments } from '../sdk/flag-fragments.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
 import { noteProject } from '../sdk/sdk-routes.ts'
 import { traceEvaluation } from '../sdk/trace-evaluation.ts'
@@ -37,6 +38,8 @@ const inactivityDelaySeconds = 120
 
 /** OpenFeature Remote Evaluation Protocol 0.3, for every OpenFeature client. */
 export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sdkCalls, overrides }: Deps): void {
+  const fragmentsOf = createFlagFragments({ flag: (flag, outcome) => `${JSON.stringify(ofrepFlag(flag, outcome))},` })
+
   async function open(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -56,10 +59,7 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sd
       const { outcomes, eligible } = evaluation
       if (status !== 'applied') counts.add(eligible.length)
       traceEvaluation(spanOf(request), served, evaluation)
-      const flags = eligible.flatMap(index => serializeFlag(served, index, outcomes.outcomeIndex(index)) ?? [])
-      const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
-      const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
-      const json = JSON.stringify({ flags, eventStreams, metadata: { flagSetId: String(served.project.id) } })
+      const json = listOf(fragmentsOf('flag', served.snapshot.flags, outcomes, eligible), served.project)
       // The ETag of the results, not of the definitions: another context gives other results for the same definitions.
       const etag = `W/"${createHash('sha1').update(json).digest('base64url')}"`
       reply.headers({ etag, 'cache-control': 'private, no-cache' })
@@ -85,6 +85,16 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sd
 
   serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags', evaluateAll, 'evaluation')
   serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags/*', evaluateOne, 'evaluation')
+}
+
+/** The response for all flags. */
+function listOf(fragments: readonly Buffer[], { id, apiToken }: ServedProject['project']): Buffer {
+  const requestUri = `${evaluationStreamPath}?token=${apiToken}`
+  const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
+  const rest = JSON.stringify({ eventStreams, metadata: { flagSetId: String(id) } }).slice(1)
+  const flags = Buffer.concat(fragments)
+  // Without the comma of the last fragment.
+  return Buffer.concat([Buffer.from('{"flags":['), flags.subarray(0, -1), Buffer.from(`],${rest}`)])
 }
 
 function serializeFlag(
@@ -134,5 +144,5 @@ function fromProblem(error: unknown, reply: FastifyReply): OfrepError {
   return new OfrepError(status, 'GENERAL', body.detail, headers)
 }
 
-const send = (reply: FastifyReply, status: number, json: string): FastifyReply =>
+const send = (reply: FastifyReply, status: number, json: string | Buffer): FastifyReply =>
   reply.code(status).type('application/json; charset=utf-8').send(json)

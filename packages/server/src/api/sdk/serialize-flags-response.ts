@@ -1,5 +1,6 @@
 import { type CompiledFlag, firstCondition, type Outcome } from '@halyard/engine'
 import type { Outcomes } from '../../evaluation/outcomes.ts'
+import { createFlagFragments } from './flag-fragments.ts'
 
 /** How an evaluation is serialized: each generation of SDKs reads its own shape. */
 export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
@@ -26,11 +27,6 @@ export type FlagsSerializer = (
   envelope: Envelope,
 ) => Buffer
 
-/** Larger fragments are not cached: one flag with a large payload has many outcomes. */
-const fragmentBytesMax = 64 * 1024
-const cachedBytesMaxDefault = 48 * 1024 * 1024
-
-/** What a fragment is, each ending with a comma; empty when the response does not mention the flag. */
 const fragmentTexts = {
   detail: (flag: CompiledFlag, outcome: Outcome) => member(flag, detailOf(flag, outcome)),
   value: (flag: CompiledFlag, outcome: Outcome) => member(flag, outcome.value),
@@ -66,66 +62,15 @@ const succeeded = Buffer.from('{"errorsWhileComputingFlags":false')
 const failed = Buffer.from('{"errorsWhileComputingFlags":true')
 const endOfObject = '}'.charCodeAt(0)
 
-/** Fragments live as long as the compiled flag they belong to: after a change of one flag, only its own are made again. */
-export function createFlagsSerializer(cachedBytesMax = cachedBytesMaxDefault): FlagsSerializer {
-  let cached = emptyCache()
-  let cachedBytes = 0
-
-  function makeFragment(kind: FragmentKind, flag: CompiledFlag, outcome: number, fragments: Fragments): Buffer {
-    const fragment = Buffer.from(fragmentTexts[kind](flag, flag.outcomes[outcome]!))
-    if (fragment.length <= fragmentBytesMax) {
-      fragments[outcome] = fragment
-      cachedBytes += fragment.length
-    }
-    return fragment
-  }
-
-  function fragmentOf(kind: FragmentKind, flag: CompiledFlag, outcome: number): Buffer {
-    let fragments = cached[kind].get(flag)
-    if (fragments === undefined) {
-      fragments = new Array(flag.outcomes.length)
-      cached[kind].set(flag, fragments)
-    }
-    return fragments[outcome] ?? makeFragment(kind, flag, outcome, fragments)
-  }
-
-  function fragmentsOf(
-    kind: FragmentKind,
-    flags: readonly CompiledFlag[],
-    outcomes: Outcomes,
-    eligible: readonly number[],
-  ) {
-    const fragments: Buffer[] = []
-    for (let position = 0; position < eligible.length; position++) {
-      const index = eligible[position]!
-      const outcome = outcomes.outcomeIndex(index)
-      if (outcome !== -1) fragments.push(fragmentOf(kind, flags[index]!, outcome))
-    }
-    return fragments
-  }
-
+export function createFlagsSerializer(cachedBytesMax?: number): FlagsSerializer {
+  const fragmentsOf = createFlagFragments(fragmentTexts, cachedBytesMax)
   return (flags, outcomes, eligible, shape, envelope) => {
-    if (cachedBytes > cachedBytesMax) {
-      cached = emptyCache()
-      cachedBytes = 0
-    }
     const listed = shape === 'details' && envelope.hasPayloadMap ? detailsWithPayloadMap : sections[shape]
     const fragments = listed.map(({ kind }) => fragmentsOf(kind, flags, outcomes, eligible))
     const hasErrors = envelope.hasErrors || hasFailed(flags, outcomes, eligible)
     return assemble(hasErrors ? failed : succeeded, listed, fragments, envelope)
   }
 }
-
-/** The fragments of a flag by outcome, made when they are first needed. */
-type Fragments = (Buffer | undefined)[]
-
-const emptyCache = (): Record<FragmentKind, WeakMap<CompiledFlag, Fragments>> => ({
-  detail: new WeakMap(),
-  value: new WeakMap(),
-  payload: new WeakMap(),
-  enabledValue: new WeakMap(),
-  enabledKey: new WeakMap(),
-})
 
 function hasFailed(flags: readonly CompiledFlag[], outcomes: Outcomes, eligible: readonly number[]): boolean {
   for (let position = 0; position < eligible.length; position++) {
