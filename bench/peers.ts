@@ -23,11 +23,11 @@ export const noPeers: Peers = { areEnabled: false, find: () => undefined, node: 
 
 /** Installs each peer on first use, into its own folder in the cache, so that their dependencies cannot conflict. */
 export function createPeers(log: (line: string) => void): Peers {
-  const found = new Map<PeerName, string | undefined>()
+  const folders = new Map<PeerName, string | undefined>()
 
   function find(name: PeerName): string | undefined {
-    if (!found.has(name)) found.set(name, install(name, packagesOf(name), log))
-    return found.get(name)
+    if (!folders.has(name)) folders.set(name, install(name, packagesOf(name), log))
+    return folders.get(name)
   }
 
   return {

@@ -13,8 +13,8 @@ export function readRecords(path: string): Records {
 }
 
 /** Rows that were not measured in this run are retained. */
-export function writeRecords(path: string, found: Records): Records {
-  const rows = { ...readRecords(path), ...found }
+export function writeRecords(path: string, measured: Records): Records {
+  const rows = { ...readRecords(path), ...measured }
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify({ rows }, null, 2)}\n`)
   return rows

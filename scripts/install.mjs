@@ -23,7 +23,7 @@ export function explainFailure(output) {
     return `The npm registry cannot be reached (${network}). Check the network, or set the registry or proxy with "npm config set", then run this again.`
   }
   const code = /\bnpm error code (\w+)/.exec(output)?.[1] ?? /\bcode: '(\w+)'/.exec(output)?.[1]
-  const known = {
+  const explanation = {
     EACCES:
       'npm may not write here (EACCES). Make this folder and npm’s cache belong to your user, then run this again.',
     EPERM: 'npm may not write here (EPERM). Close programs that use this folder, then run this again.',
@@ -38,7 +38,7 @@ export function explainFailure(output) {
     EBADENGINE: 'This version of Node or npm is too old (EBADENGINE). Install Node 20.19 or newer.',
   }[code]
   return (
-    known ??
+    explanation ??
     `npm could not install the packages (${code ?? firstErrorOf(output)}). Run "npm ci" to see its full output.`
   )
 }

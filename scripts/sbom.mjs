@@ -9,7 +9,7 @@ export function billOfMaterials(lock) {
   const installed = Object.entries(lock.packages)
     .filter(([path, entry]) => path.includes('node_modules/') && !entry.link)
     .map(([path, entry]) => component(path, entry))
-  const components = [...new Map(installed.map(found => [found['bom-ref'], found])).values()].sort((a, b) =>
+  const components = [...new Map(installed.map(entry => [entry['bom-ref'], entry])).values()].sort((a, b) =>
     a['bom-ref'] < b['bom-ref'] ? -1 : 1,
   )
   return {

@@ -61,7 +61,7 @@ async function delays(writer: Installation, reader: Installation, changes: numbe
   const stream = await follow(reader)
   const flags = `/api/projects/${writer.projectId}/feature_flags/`
   const { results } = (await writer.request('GET', `${flags}?limit=1`)) as { results: { id: number }[] }
-  const found = { afterRequest: [] as number[], afterResponse: [] as number[] }
+  const measured = { afterRequest: [] as number[], afterResponse: [] as number[] }
   // The first changes are a warm-up.
   for (let change = -3; change < changes; change++) {
     const marker = `marker-${writer.pid}-${reader.pid}-${change}-`
@@ -72,11 +72,11 @@ async function delays(writer: Installation, reader: Installation, changes: numbe
     const responded = performance.now()
     const at = await arrival
     if (change < 0) continue
-    found.afterRequest.push(at - sent)
-    found.afterResponse.push(Math.max(0, at - responded))
+    measured.afterRequest.push(at - sent)
+    measured.afterResponse.push(Math.max(0, at - responded))
   }
   stream.close()
-  return found
+  return measured
 }
 
 const follow = ({ port, projectId }: Installation): Promise<Stream> =>

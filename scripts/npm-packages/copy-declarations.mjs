@@ -18,13 +18,13 @@ export function copyDeclarations({ name, emitted, dist, names, isExternal, forma
     if (copied.has(file)) continue
     copied.add(file)
     const text = readFileSync(file, 'utf8').replace(importPattern, (whole, head, quote, target) => {
-      const found = declarationOf(file, target)
-      if (found === undefined) {
+      const declaration = declarationOf(file, target)
+      if (declaration === undefined) {
         if (isExternal(packageOf(target))) return whole
         throw new Error(`${relative(emitted, file)} refers to ${target}, which is not a dependency of ${name}.`)
       }
-      pending.push(found)
-      const path = relative(dirname(file), found)
+      pending.push(declaration)
+      const path = relative(dirname(file), declaration)
         .replaceAll('\\', '/')
         .replace(/\.d\.ts$/, `.${format}`)
       return `${head}${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`

@@ -155,7 +155,7 @@ it('spools events on disk across restarts, and each is counted once', async () =
 })
 
 it('counts a batch once when it is resent in the same request, concurrently and later', async () => {
-  const uuid = door.s.halyard.serving.snapshots.known(token)?.project.uuid
+  const uuid = door.s.halyard.serving.snapshots.cached(token)?.project.uuid
   const { body: projects } = await door.s.get('/api/projects/')
   const event = { event: 'once', distinct_id: 'ada', properties: {}, at: new Date().toISOString(), ip: null }
   const batch = {

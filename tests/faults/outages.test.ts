@@ -90,10 +90,10 @@ describe('a node that is started while PostgreSQL is unavailable', () => {
       environment: { HALYARD_WARM_PROJECTS_MAX: '10' },
     })
     try {
-      await expect.poll(() => s.halyard.serving.snapshots.known(token)).toBeDefined()
+      await expect.poll(() => s.halyard.serving.snapshots.cached(token)).toBeDefined()
       const { body: created } = await s.post('/api/projects/', { name: 'created later' })
       await s.post(`/api/projects/${created.id}/feature_flags/`, { key: 'new' })
-      await expect.poll(() => s.halyard.serving.snapshots.known(created.api_token)).toBeDefined()
+      await expect.poll(() => s.halyard.serving.snapshots.cached(created.api_token)).toBeDefined()
       proxy.refuse()
       for (const [projectToken, key] of [
         [token, 'existing'],

@@ -87,7 +87,7 @@ onEachDatabase('a tenant at its limits', dialect => {
       }
     }
     const { snapshots } = s.halyard.serving
-    expect(tokens.filter(token => snapshots.known(token)).length).toBeLessThanOrEqual(2)
+    expect(tokens.filter(token => snapshots.cached(token)).length).toBeLessThanOrEqual(2)
     await expectNeighborServed()
   })
 

@@ -49,13 +49,13 @@ function compileInto(
   compiler: Compiler,
   issues: Map<number, readonly Issue[]>,
 ): CompiledFlag {
-  const found: Issue[] = []
-  const { flag } = compiler.compileFlag(definition, (code, path, message) => found.push({ code, path, message }))
+  const flagIssues: Issue[] = []
+  const { flag } = compiler.compileFlag(definition, (code, path, message) => flagIssues.push({ code, path, message }))
   if (flag.plan !== null && compiler.isFailing(flag.plan)) {
     const message = 'The flag uses a cohort that does not exist or contains itself.'
-    found.push({ code: 'cohort_does_not_exist', path: 'filters', message })
+    flagIssues.push({ code: 'cohort_does_not_exist', path: 'filters', message })
   }
-  if (found.length > 0) issues.set(flag.id, found)
+  if (flagIssues.length > 0) issues.set(flag.id, flagIssues)
   else issues.delete(flag.id)
   return flag
 }

@@ -21,9 +21,9 @@ function fail(message: string): never {
   process.exit(2)
 }
 
-function headersOf(given: readonly string[]): Record<string, string> {
+function headersOf(headers: readonly string[]): Record<string, string> {
   return Object.fromEntries(
-    given.map(header => {
+    headers.map(header => {
       const colon = header.indexOf(':')
       if (colon <= 0) fail(`"${header}" is not a header.`)
       return [header.slice(0, colon).trim().toLowerCase(), header.slice(colon + 1).trim()]

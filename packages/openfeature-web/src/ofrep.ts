@@ -70,12 +70,12 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
     const message = errorDetails ?? `POST /ofrep/v1/evaluate/flags returned ${response.status}.`
     throw new OfrepFailure(response.status, message, errorCode, seconds > 0 ? seconds : undefined)
   }
-  const found = response.headers.get('etag')
+  const newEtag = response.headers.get('etag')
   return {
     flags: body.flags as OfrepFlag[],
     streams: streamsIn(body.eventStreams),
     ...(isRecord(body.metadata) && { metadata: body.metadata as NonNullable<FlagSnapshot['metadata']> }),
-    ...(found !== null && { etag: found }),
+    ...(newEtag !== null && { etag: newEtag }),
     ...(response.headers.get('x-halyard-overrides') === 'invalid' && { areOverridesInvalid: true as const }),
   }
 }

@@ -39,9 +39,9 @@ interface Connection {
 const connections = new Map<string, Connection>()
 
 function connect(domain: string, options: HalyardWebProviderOptions, context: EvaluationContext): Connection {
-  const known = connections.get(domain) ?? createConnection(domain, options, context)
-  connections.set(domain, known)
-  return known
+  const connection = connections.get(domain) ?? createConnection(domain, options, context)
+  connections.set(domain, connection)
+  return connection
 }
 
 function createConnection(domain: string, options: HalyardWebProviderOptions, context: EvaluationContext): Connection {
@@ -88,10 +88,10 @@ function withoutInitialize(provider: HalyardWebProvider): Provider {
 /** Contexts are compared by content: applications often create the object in every render. */
 function useContextChange(connection: Connection | undefined, context: EvaluationContext): void {
   const text = JSON.stringify(context)
-  const known = useRef(text)
+  const applied = useRef(text)
   useEffect(() => {
-    if (known.current === text) return
-    known.current = text
+    if (applied.current === text) return
+    applied.current = text
     connection?.change(JSON.parse(text))
   }, [connection, text])
 }

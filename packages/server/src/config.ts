@@ -450,9 +450,9 @@ function secretsIn(all: Readonly<Record<string, { variable: string; isSecret?: t
 }
 
 /** Raises one ConfigError that names every wrong setting. */
-export function readConfig(given: Environment): Config {
+export function readConfig(variables: Environment): Config {
   const problems: string[] = []
-  const environment = withSecretFiles(given, problems)
+  const environment = withSecretFiles(variables, problems)
   const databaseUrlGiven = databaseUrlFrom(environment)
   const values = Object.entries(settings).map(([name, { variable, fallback, read }]) => {
     const value = (variable === 'DATABASE_URL' ? databaseUrlGiven : environment[variable]) || fallback

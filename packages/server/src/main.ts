@@ -258,7 +258,7 @@ async function startEvents(
     observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
     eventsWaitingMax: config.eventsWaitingMax,
     noteLibrary: sdkCalls.noteLibrary,
-    labelsOf: createEventLabels(token => snapshots.known(token)?.flags),
+    labelsOf: createEventLabels(token => snapshots.cached(token)?.flags),
     now,
   })
   return { plugins, ingest }

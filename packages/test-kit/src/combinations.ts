@@ -23,14 +23,15 @@ export function combinationsOf(document: DefinitionsDocument, options: Combinati
   const wanted = keys === undefined ? undefined : new Set(keys)
   const missing = keys?.find(key => !definitions.flags.some(flag => flag.key === key))
   if (missing !== undefined) throw new Error(`The definitions contain no flag "${missing}".`)
-  const found: Combination[] = []
+  const combinations: Combination[] = []
   const order = dependenciesFirst(definitions).filter(({ key }) => wanted?.has(key) ?? true)
 
   function choose(remaining: readonly FlagDefinition[], fixed: Definitions, chosen: Combination): void {
     const [flag, ...rest] = remaining
     if (flag === undefined) {
-      if (found.length >= max) throw new Error(`There are more than ${max} combinations. Name fewer flags in \`keys\`.`)
-      found.push(chosen)
+      if (combinations.length >= max)
+        throw new Error(`There are more than ${max} combinations. Name fewer flags in \`keys\`.`)
+      combinations.push(chosen)
       return
     }
     const snapshot = compile(fixed, noMatch)
@@ -41,7 +42,7 @@ export function combinationsOf(document: DefinitionsDocument, options: Combinati
     }
   }
   choose(order, definitions, {})
-  return found
+  return combinations
 }
 
 /** The same flag with one value for everyone. */

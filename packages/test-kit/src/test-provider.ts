@@ -55,9 +55,9 @@ function resolution(
   const { isKnown, value, payload, variant, reason } = flags.evaluate(key, subjectOf(context))
   if (!isKnown) return failure(fallback, 'FLAG_NOT_FOUND', `There is no flag "${key}" in this test.`)
   if (reason === 'ERROR') return failure(fallback, 'GENERAL', `The flag "${key}" cannot be evaluated in a test.`)
-  const found = [value, payload].find(each => kindOf(each) === kind)
+  const matching = [value, payload].find(each => kindOf(each) === kind)
   const details = { reason, ...(variant !== undefined && { variant }) }
-  if (found !== undefined) return { value: found, ...details }
+  if (matching !== undefined) return { value: matching, ...details }
   if (value === undefined) return { value: fallback, ...details }
   return failure(fallback, 'TYPE_MISMATCH', `The flag "${key}" has no value of the type ${kind}.`)
 }

@@ -34,8 +34,8 @@ async function showResults() {
   const request = ++latest
   const search = await loadIndex()
   if (request !== latest) return
-  const found = query === '' ? [] : search.search(query).slice(0, resultsMax)
-  const options = found.map(({ id, title, heading, text, terms }, position) => {
+  const results = query === '' ? [] : search.search(query).slice(0, resultsMax)
+  const options = results.map(({ id, title, heading, text, terms }, position) => {
     const option = document.createElement('a')
     option.href = id
     option.id = `result-${position}`
@@ -56,7 +56,7 @@ async function showResults() {
   }
   list.replaceChildren(...options)
   setOpen(options.length > 0)
-  select(found.length > 0 ? 0 : -1)
+  select(results.length > 0 ? 0 : -1)
 }
 
 function line(tag, text, className = '') {

@@ -37,9 +37,9 @@ export function changedState(state: FlagState, change: DefinitionsChange, digest
   const flags = new Map(state.flags)
   for (const id of change.removed) flags.delete(id)
   for (const [id, flag] of changed) flags.set(id, flag)
-  const known = new Set(state.surroundings.cohorts.map(({ id }) => id))
+  const cohortIds = new Set(state.surroundings.cohorts.map(({ id }) => id))
   const usesNewCohort = [...changed.values()].some(({ definition }) =>
-    usesCohorts(definition.filters).some(id => !known.has(id)),
+    usesCohorts(definition.filters).some(id => !cohortIds.has(id)),
   )
   if (usesNewCohort) return compileState(flags, state.document, digest)
   const snapshot = state.snapshot.update({
@@ -103,8 +103,8 @@ export function needsStoredPerson(state: FlagState, key: string, subject: Subjec
   }
   for (const [type, names] of needed.groupProperties) {
     if (!Object.hasOwn(groups, type)) continue
-    const given = Object.hasOwn(groupProperties, type) ? groupProperties[type]! : {}
-    for (const name of names) if (name !== '$group_key' && !Object.hasOwn(given, name)) return true
+    const properties = Object.hasOwn(groupProperties, type) ? groupProperties[type]! : {}
+    for (const name of names) if (name !== '$group_key' && !Object.hasOwn(properties, name)) return true
   }
   return false
 }

@@ -66,9 +66,9 @@ export class PlanPool {
   variants(variants: readonly VariantSpan[]): readonly VariantSpan[] {
     if (variants.length === 0) return noVariants
     const name = JSON.stringify(variants)
-    const known = this.#variants.get(name) ?? variants
-    this.#variants.set(name, known)
-    return known
+    const shared = this.#variants.get(name) ?? variants
+    this.#variants.set(name, shared)
+    return shared
   }
 }
 

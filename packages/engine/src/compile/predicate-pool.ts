@@ -106,8 +106,8 @@ export class PredicatePool {
   }
 
   #intern(name: string, make: () => { predicate: Predicate; reads: Reads }): number {
-    const known = this.#ids.get(name)
-    if (known !== undefined) return known
+    const existingId = this.#ids.get(name)
+    if (existingId !== undefined) return existingId
     const { predicate, reads } = make()
     const id = this.predicates.push(predicate) - 1
     this.reads.push(reads)
@@ -161,11 +161,11 @@ export class PredicatePool {
 
   #cache(id: number, key: string): void {
     if (this.cacheOf[id] !== NO_CACHE) return
-    const known = this.#cachesByKey.get(key)
-    if (this.#cachedFilterCount === cachedFiltersMax || (known === undefined && this.caches.length === cachesMax))
+    const existing = this.#cachesByKey.get(key)
+    if (this.#cachedFilterCount === cachedFiltersMax || (existing === undefined && this.caches.length === cachesMax))
       return
     this.#cachedFilterCount++
-    const cache = known ?? this.caches.push(new ResultCache(key)) - 1
+    const cache = existing ?? this.caches.push(new ResultCache(key)) - 1
     this.#cachesByKey.set(key, cache)
     this.cacheOf[id] = cache
     this.slotOf[id] = this.caches[cache]!.addFilter()
@@ -212,8 +212,8 @@ export class PredicatePool {
     }
     if (cohort.isStatic) return this.#idOfStaticCohort(cohort.id)
     const name = `cohort ${entity} ${id}`
-    const known = this.#ids.get(name)
-    if (known !== undefined) return known
+    const existingId = this.#ids.get(name)
+    if (existingId !== undefined) return existingId
     this.#openCohorts.push(id)
     const made = this.#membership(cohort, entity)
     this.#openCohorts.pop()

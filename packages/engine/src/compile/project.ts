@@ -51,13 +51,13 @@ export class Project {
 
 /** Dependencies come first in the order, so that one pass finds all dependents. */
 function leftToServerOf(flags: readonly CompiledFlag[], { order, dependencies }: FlagOrder): Set<number> {
-  const found = new Set<number>()
+  const leftToServer = new Set<number>()
   for (let place = 0; place < flags.length; place++) {
     const position = order === undefined ? place : order[place]!
     const isServerOnly = flags[position]!.plan?.isServerOnly === true
-    if (isServerOnly || dependencies.get(position)?.some(other => found.has(other))) found.add(position)
+    if (isServerOnly || dependencies.get(position)?.some(other => leftToServer.has(other))) leftToServer.add(position)
   }
-  return found
+  return leftToServer
 }
 
 /** Finds flags by key or id. Lazy: most snapshots in a series of changes are never queried. */

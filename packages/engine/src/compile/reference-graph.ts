@@ -41,8 +41,8 @@ export class ReferenceGraph {
   /** Parsed once per node. */
   #referencesOf(node: Node): readonly Reference[] {
     if (node.kind === 'cohort' && node.definition.isStatic) return []
-    const known = this.#references.get(nameOf(node))
-    if (known !== undefined) return known
+    const cached = this.#references.get(nameOf(node))
+    if (cached !== undefined) return cached
     const references = referencesIn(node.definition.filters)
     this.#references.set(nameOf(node), references)
     return references

@@ -43,8 +43,8 @@ export function parseBucketing(value: unknown, path: string, report: Report): Pa
   if (!isRecord(value)) return reject(report, 'wrong_type', path, '`bucketing` must be an object.')
   const algorithm = own(value, 'algorithm')
   if (typeof algorithm !== 'string' || !Object.hasOwn(bucketingAlgorithms, algorithm)) {
-    const known = bucketingAlgorithmNames.join(', ')
-    return reject(report, 'invalid_value', `${path}.algorithm`, `\`algorithm\` must be one of ${known}.`)
+    const choices = bucketingAlgorithmNames.join(', ')
+    return reject(report, 'invalid_value', `${path}.algorithm`, `\`algorithm\` must be one of ${choices}.`)
   }
   const seed = own(value, 'seed') ?? ''
   if (typeof seed !== 'string' || seed.length > seedLengthMax) {
@@ -61,8 +61,8 @@ export function parseBucketing(value: unknown, path: string, report: Report): Pa
   }
   const encoding = own(value, 'encoding') ?? 'utf-8'
   if (!encodings.includes(encoding as Encoding)) {
-    const known = encodings.join(', ')
-    return reject(report, 'invalid_value', `${path}.encoding`, `\`encoding\` must be one of ${known}.`)
+    const choices = encodings.join(', ')
+    return reject(report, 'invalid_value', `${path}.encoding`, `\`encoding\` must be one of ${choices}.`)
   }
   return { algorithm: algorithm as BucketingAlgorithmName, seed, by, identifierPrefix, encoding: encoding as Encoding }
 }
@@ -89,15 +89,15 @@ export function parseSplit(value: unknown, path: string, report: Report): Parsed
 
 function parsePart(value: unknown, path: string, report: Report): SplitPart | undefined {
   if (!isRecord(value)) return reject(report, 'wrong_type', path, 'A variant of a split must be an object.')
-  const given = own(value, 'value') ?? null
+  const partValue = own(value, 'value') ?? null
   const key = own(value, 'variant') ?? null
-  if (given !== null && (typeof given !== 'boolean' || key !== null)) {
+  if (partValue !== null && (typeof partValue !== 'boolean' || key !== null)) {
     return reject(report, 'invalid_value', `${path}.value`, '`value` must be true or false, without a `variant`.')
   }
-  if (given === null && typeof key !== 'string') {
+  if (partValue === null && typeof key !== 'string') {
     return reject(report, 'wrong_type', `${path}.variant`, '`variant` must be the key of a variant.')
   }
-  const variant = (given ?? key) as string | boolean
+  const variant = (partValue ?? key) as string | boolean
   return own(value, 'range') === undefined
     ? parseWeight(value, variant, path, report)
     : parseRange(value, variant, path, report)

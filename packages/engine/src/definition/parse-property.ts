@@ -71,9 +71,9 @@ function negationOf(value: JsonRecord, path: string, report: Report): { negated:
 }
 
 function parseSwitch(value: JsonRecord, key: string, path: string, report: Report): boolean {
-  const given = own(value, key) ?? false
-  if (typeof given !== 'boolean') report('wrong_type', `${path}.${key}`, `\`${key}\` must be true or false.`)
-  return given === true
+  const setting = own(value, key) ?? false
+  if (typeof setting !== 'boolean') report('wrong_type', `${path}.${key}`, `\`${key}\` must be true or false.`)
+  return setting === true
 }
 
 const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group', 'person_metadata'])
@@ -94,11 +94,11 @@ function parseValueProperty(
   }
   if (!describedTypes.has(type)) {
     const behavioral = type === 'behavioral'
-    const known = '`type` must be person, person_metadata, group, cohort or flag.'
+    const typeMessage = '`type` must be person, person_metadata, group, cohort or flag.'
     report(
       behavioral ? 'behavioral_cohort' : 'wrong_type',
       `${path}.type`,
-      behavioral ? 'Behavioral filters cannot be used in flags.' : known,
+      behavioral ? 'Behavioral filters cannot be used in flags.' : typeMessage,
     )
   }
   const operator = parseOperator(own(value, 'operator'))

@@ -52,13 +52,13 @@ export function isHeldOut(run: Run, plan: Plan): boolean {
 
 /** Conditions about the flag's own entity share one bucket; a condition about another entity has its own. */
 export function rolloutBucketOf(run: Run, plan: Plan, entity: number): number {
-  const known = entity === plan.entity ? run.buckets.rollouts[run.position]! : Number.NaN
-  return Number.isNaN(known) ? hashed(run, plan, entity, ROLLOUT_SALT) : known
+  const precomputed = entity === plan.entity ? run.buckets.rollouts[run.position]! : Number.NaN
+  return Number.isNaN(precomputed) ? hashed(run, plan, entity, ROLLOUT_SALT) : precomputed
 }
 
 export function variantBucketOf(run: Run, plan: Plan, entity: number): number {
-  const known = entity === plan.entity ? run.buckets.variants[run.position]! : Number.NaN
-  return Number.isNaN(known) ? hashed(run, plan, entity, VARIANT_SALT) : known
+  const precomputed = entity === plan.entity ? run.buckets.variants[run.position]! : Number.NaN
+  return Number.isNaN(precomputed) ? hashed(run, plan, entity, VARIANT_SALT) : precomputed
 }
 
 function hashed(run: Run, plan: Plan, entity: number, salt: Salt): number {

@@ -51,9 +51,9 @@ function slotOf(ascending: readonly number[], wanted: number): number {
   let high = ascending.length - 1
   while (low <= high) {
     const middle = (low + high) >> 1
-    const found = ascending[middle]!
-    if (found === wanted) return middle
-    if (found < wanted) low = middle + 1
+    const candidate = ascending[middle]!
+    if (candidate === wanted) return middle
+    if (candidate < wanted) low = middle + 1
     else high = middle - 1
   }
   return -1

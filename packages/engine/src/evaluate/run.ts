@@ -140,8 +140,8 @@ export class Run {
 
   /** The result of a predicate, memoized for the run. */
   decide(id: number): Ternary {
-    const known = this.filterResults[id]!
-    return known === NOT_EVALUATED ? this.#evaluate(id) : known
+    const memoized = this.filterResults[id]!
+    return memoized === NOT_EVALUATED ? this.#evaluate(id) : memoized
   }
 
   #evaluate(id: number): Ternary {
@@ -158,8 +158,8 @@ export class Run {
     if (row < 0) return this.predicates[id]!(this)
     const table = this.#tables[cache]!
     const at = row + this.#caches.slotOf[id]!
-    const known = table[at]!
-    if (known !== NOT_EVALUATED) return this.#canAfford(id, cache) ? known : FAILED
+    const cached = table[at]!
+    if (cached !== NOT_EVALUATED) return this.#canAfford(id, cache) ? cached : FAILED
     const result = this.predicates[id]!(this)
     // A filter that failed for lack of steps may succeed for the next subject.
     if (!hasFailed(result)) table[at] = result

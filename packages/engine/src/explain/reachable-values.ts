@@ -12,17 +12,21 @@ export type FlagValue = boolean | string
  */
 export function reachableValues(project: Project): readonly ReadonlySet<FlagValue>[] {
   const { flags, flagOrder } = project
-  const found: ReadonlySet<FlagValue>[] = flags.map(() => noValues)
+  const valuesByPosition: ReadonlySet<FlagValue>[] = flags.map(() => noValues)
   for (let place = 0; place < flags.length; place++) {
     const position = flagOrder.order === undefined ? place : flagOrder.order[place]!
-    found[position] = valuesOf(project, position, found)
+    valuesByPosition[position] = valuesOf(project, position, valuesByPosition)
   }
-  return found
+  return valuesByPosition
 }
 
 const noValues: ReadonlySet<FlagValue> = new Set()
 
-function valuesOf(project: Project, position: number, found: readonly ReadonlySet<FlagValue>[]): Set<FlagValue> {
+function valuesOf(
+  project: Project,
+  position: number,
+  valuesByPosition: readonly ReadonlySet<FlagValue>[],
+): Set<FlagValue> {
   const { plan, outcomes } = project.flags[position]!
   if (plan === null) return new Set([outcomes[0]!.value])
   if (project.flagOrder.broken.has(position)) return new Set([false])
@@ -31,18 +35,18 @@ function valuesOf(project: Project, position: number, found: readonly ReadonlySe
   // A subject without such a group.
   if (plan.entity !== PERSON) values.add(false)
   if (plan.holdout !== null && plan.holdout > 0) values.add(outcomes[HOLDOUT]!.value)
-  if (plan.holdout === null || plan.holdout < 1) addConditions(project, plan, found, values)
+  if (plan.holdout === null || plan.holdout < 1) addConditions(project, plan, valuesByPosition, values)
   return values
 }
 
 function addConditions(
   project: Project,
   plan: Plan,
-  found: readonly ReadonlySet<FlagValue>[],
+  valuesByPosition: readonly ReadonlySet<FlagValue>[],
   values: Set<FlagValue>,
 ): void {
   for (const condition of project.compiler.conditions.of(plan)) {
-    const filters = filtersOf(project, condition, found)
+    const filters = filtersOf(project, condition, valuesByPosition)
     if (filters === 'never') continue
     // A condition that cannot be evaluated ends the evaluation.
     if (condition.predicates.some(id => canFail(project, id))) values.add(false)
@@ -65,7 +69,7 @@ type Filters = 'always' | 'never' | 'sometimes'
 function filtersOf(
   { compiler, index }: Project,
   { predicates }: PlannedCondition,
-  found: readonly ReadonlySet<FlagValue>[],
+  valuesByPosition: readonly ReadonlySet<FlagValue>[],
 ): Filters {
   if (predicates.length === 0) return 'always'
   const { pool } = compiler
@@ -76,7 +80,7 @@ function filtersOf(
     const position = index.ofReference(reads.reference)
     const expected = pool.expected.get(id)
     if (position === undefined || expected === undefined) continue
-    if (![...found[position]!].some(expected)) return 'never'
+    if (![...valuesByPosition[position]!].some(expected)) return 'never'
   }
   return 'sometimes'
 }

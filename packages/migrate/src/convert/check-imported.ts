@@ -152,15 +152,15 @@ export function createChecker(
       const uses = idsUsedBy(open.pop())
       for (const id of uses.flags) {
         if (seenFlags.has(id)) continue
-        const found = flagDefinition(id)
-        seenFlags.set(id, found)
-        if (found && !accepted.has(id)) open.push(found.filters)
+        const flag = flagDefinition(id)
+        seenFlags.set(id, flag)
+        if (flag && !accepted.has(id)) open.push(flag.filters)
       }
       for (const id of uses.cohorts) {
         if (seenCohorts.has(id)) continue
-        const found = cohortDefinition(id)
-        seenCohorts.set(id, found)
-        if (found) open.push(found.filters)
+        const cohort = cohortDefinition(id)
+        seenCohorts.set(id, cohort)
+        if (cohort) open.push(cohort.filters)
       }
     }
     return {

@@ -38,8 +38,8 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.startsWith('\u{feff}') ? text.slice(1) : text)
   } catch (error) {
-    const found = positionPattern.exec((error as Error).message)
-    const before = found ? text.slice(0, Number(found[1])) : text
+    const match = positionPattern.exec((error as Error).message)
+    const before = match ? text.slice(0, Number(match[1])) : text
     const lines = before.split('\n')
     throw new ImportFileError('The file is not valid JSON.', `line ${lines.length}, column ${lines.at(-1)!.length + 1}`)
   }

@@ -36,10 +36,10 @@ const alternativesMax = 64
 
 /** The alternatives of which at least one must hold, in disjunctive normal form. */
 export function alternativesOf(expression: Expression, verdict: Verdict, path: string): Conjunction[] {
-  const found = expand(expression, false, verdict, path)
-  return found.filter((conjunction, at) => {
+  const alternatives = expand(expression, false, verdict, path)
+  return alternatives.filter((conjunction, at) => {
     const text = JSON.stringify(conjunction)
-    return found.findIndex(other => JSON.stringify(other) === text) === at
+    return alternatives.findIndex(other => JSON.stringify(other) === text) === at
   })
 }
 
@@ -56,9 +56,9 @@ function expand(expression: Expression, isNegated: boolean, verdict: Verdict, pa
     default: {
       const parts = expression.of.map(part => expand(part, isNegated, verdict, path))
       const isConjunction = (expression.kind === 'all') !== isNegated
-      const found = isConjunction ? product(parts, verdict, path) : parts.flat()
-      if (found.length > alternativesMax) tooMany(verdict, path)
-      return found
+      const alternatives = isConjunction ? product(parts, verdict, path) : parts.flat()
+      if (alternatives.length > alternativesMax) tooMany(verdict, path)
+      return alternatives
     }
   }
 }
@@ -73,17 +73,17 @@ const tooMany = (verdict: Verdict, path: string): never =>
   verdict.refuse(`The rule has more than ${alternativesMax} alternatives; split it into several rules.`, path)
 
 function product(parts: readonly Conjunction[][], verdict: Verdict, path: string): Conjunction[] {
-  let found: Conjunction[] = [{ properties: [], rollout: null }]
+  let alternatives: Conjunction[] = [{ properties: [], rollout: null }]
   for (const part of parts) {
-    if (found.length * part.length > alternativesMax) tooMany(verdict, path)
-    found = found.flatMap(left =>
+    if (alternatives.length * part.length > alternativesMax) tooMany(verdict, path)
+    alternatives = alternatives.flatMap(left =>
       part.map(right => ({
         properties: [...left.properties, ...right.properties],
         rollout: oneRollout(left.rollout, right.rollout, verdict, path),
       })),
     )
   }
-  return found
+  return alternatives
 }
 
 function oneRollout(left: Rollout | null, right: Rollout | null, verdict: Verdict, path: string): Rollout | null {

@@ -16,8 +16,8 @@ export function variationsOf(values: readonly { readonly value: unknown; readonl
   const byValue = new Map<string, string>()
   const keys = values.map(({ value, name }, index) => {
     const json = JSON.stringify(value ?? null)
-    const known = byValue.get(json)
-    if (known !== undefined) return known
+    const sharedKey = byValue.get(json)
+    if (sharedKey !== undefined) return sharedKey
     const preferred = preferredKey(value, name) ?? `variation-${index + 1}`
     const key = variants.has(preferred) ? `${preferred}-${index + 1}` : preferred
     variants.set(key, { name, payload: key === value ? undefined : json })

@@ -162,6 +162,6 @@ const fliptConstraint = (constraint: unknown, id: number) => {
 }
 
 function defaultVariantOf(flag: JsonRecord) {
-  const found = listOf(flag.variants).find(variant => isRecord(variant) && variant.default === true)
-  return isRecord(found) ? { id: String(found.key), key: found.key, attachment: '' } : null
+  const defaultVariant = listOf(flag.variants).find(variant => isRecord(variant) && variant.default === true)
+  return isRecord(defaultVariant) ? { id: String(defaultVariant.key), key: defaultVariant.key, attachment: '' } : null
 }

@@ -41,8 +41,8 @@ export function createFlagLog(): FlagLog {
       reason: errorCode ?? reason,
       reasonCode: typeof code === 'string' ? code : undefined,
     }
-    const known = flags.get(key)
-    if (known ? isEqual(known, logged) : flags.size >= flagsMax) return
+    const previous = flags.get(key)
+    if (previous ? isEqual(previous, logged) : flags.size >= flagsMax) return
     flags.set(key, logged)
     if (isPlanned) return
     isPlanned = true

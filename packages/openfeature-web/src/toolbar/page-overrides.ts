@@ -50,10 +50,10 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
   }
 
   function use(next: string | undefined): boolean {
-    const found = next === undefined ? undefined : contentOf(next)
-    if (next !== undefined && (found === undefined || found.expiresAt <= now())) return false
+    const nextContent = next === undefined ? undefined : contentOf(next)
+    if (next !== undefined && (nextContent === undefined || nextContent.expiresAt <= now())) return false
     token = next
-    content = found
+    content = nextContent
     store(next)
     for (const listener of listeners) listener()
     return true

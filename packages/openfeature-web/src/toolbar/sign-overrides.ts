@@ -36,7 +36,7 @@ const keysMax = 20
 
 /** The variants of these flags, by flag key. Without an answer it is empty: then the key of a variant is typed. */
 export async function variantsOf({ url, project }: SigningServer, key: string, flags: string[]): Promise<Variants> {
-  const found: Record<string, readonly string[]> = {}
+  const variants: Record<string, readonly string[]> = {}
   // The separator of the keys.
   const listed = flags.filter(flag => !flag.includes(','))
   try {
@@ -46,12 +46,12 @@ export async function variantsOf({ url, project }: SigningServer, key: string, f
       const response = await fetch(`${overridesUrl(url, project)}variants/?keys=${keys}`, { headers })
       if (!response.ok) break
       const { results } = (await response.json()) as { results: { key: string; variants: string[] }[] }
-      for (const flag of results) found[flag.key] = flag.variants
+      for (const flag of results) variants[flag.key] = flag.variants
     }
   } catch {
     // Signing reports that the server cannot be reached.
   }
-  return found
+  return variants
 }
 
 const overridesUrl = (url: string, project: SigningServer['project'] = '@current'): string =>

@@ -118,8 +118,8 @@ export class HalyardToolbar extends HTMLElement {
     const flags = this.#parts.log.flags.map(flag => flag.key).filter(flag => !this.#requested.has(flag))
     if (flags.length === 0) return
     for (const flag of flags) this.#requested.add(flag)
-    const found = await variantsOf(this.#parts, key, flags)
-    this.#variants = { ...this.#variants, ...found }
+    const loaded = await variantsOf(this.#parts, key, flags)
+    this.#variants = { ...this.#variants, ...loaded }
     this.#render()
   }
 

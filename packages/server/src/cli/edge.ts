@@ -51,7 +51,7 @@ const howToGetKey = `Create a key at the upstream, as an admin of the projects t
 or in the dashboard under "Personal API keys", and set it as HALYARD_UPSTREAM_KEY.`
 
 function edgeConfig(options: EdgeOptions): EdgeConfig {
-  const given = {
+  const fromOptions = {
     HALYARD_UPSTREAM: options.upstream,
     HALYARD_UPSTREAM_KEY: options.key,
     HALYARD_EDGE_DATA: options.data,
@@ -59,7 +59,10 @@ function edgeConfig(options: EdgeOptions): EdgeConfig {
     PORT: options.port,
   }
   const isGiven = ([, value]: [string, string | undefined]) => value !== undefined
-  const config: Config = readConfig({ ...process.env, ...Object.fromEntries(Object.entries(given).filter(isGiven)) })
+  const config: Config = readConfig({
+    ...process.env,
+    ...Object.fromEntries(Object.entries(fromOptions).filter(isGiven)),
+  })
   const { upstream, upstreamKey } = config
   if (upstream === undefined) throw new ConfigError('Set the server to replicate: --upstream URL, or HALYARD_UPSTREAM.')
   if (upstreamKey === undefined) throw new ConfigError(`The upstream needs a key.\n${howToGetKey}`)

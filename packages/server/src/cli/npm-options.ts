@@ -22,6 +22,6 @@ export function refuseSwallowedOptions(program: Command, args: readonly string[]
 
 function commandOf(program: Command, args: readonly string[]): Command {
   const [name, ...rest] = args
-  const found = program.commands.find(command => command.name() === name)
-  return found ? commandOf(found, rest) : program
+  const subcommand = program.commands.find(command => command.name() === name)
+  return subcommand ? commandOf(subcommand, rest) : program
 }

@@ -8,13 +8,13 @@ export const setupLink = (address: string, token: string): string => `${address}
 /** Everything to start with, in a form that can be pasted into a shell. Holds secrets. */
 export function welcome(address: string, credentials: PendingCredentials, databaseUrl: string): string {
   const { email, password, key, projectId, projectToken } = credentials
-  const known = (name: string) => `(the one you set with ${name})`
+  const setWith = (name: string) => `(the one you set with ${name})`
   return `
   Welcome to Halyard.
 
   Open the dashboard:  ${address}
     Email              ${email}
-    Password           ${password ?? known('HALYARD_OWNER_PASSWORD')}
+    Password           ${password ?? setWith('HALYARD_OWNER_PASSWORD')}
 
   Or paste this into another shell:
 

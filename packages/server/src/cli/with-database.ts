@@ -49,13 +49,15 @@ export function refuseMissingFile(databaseUrl: string): void {
 
 async function checkSchema(storage: Storage, databaseUrl: string, isCurrentNeeded: boolean): Promise<void> {
   await storage.ping()
-  const known = migrations.at(-1)?.version ?? 0
-  const found = await schemaVersion(storage.kysely).catch(() => 0)
-  if (found === 0)
+  const newestVersion = migrations.at(-1)?.version ?? 0
+  const version = await schemaVersion(storage.kysely).catch(() => 0)
+  if (version === 0)
     throw new CommandError(
       `${shownDatabase(databaseUrl)} is not a Halyard database. Start Halyard once, or check DATABASE_URL.`,
     )
-  if (found > known) throw new NewerDatabaseError(found, known)
-  if (isCurrentNeeded && found < known)
-    throw new CommandError(`The schema has version ${found} and this program needs ${known}. Run: halyard migrate`)
+  if (version > newestVersion) throw new NewerDatabaseError(version, newestVersion)
+  if (isCurrentNeeded && version < newestVersion)
+    throw new CommandError(
+      `The schema has version ${version} and this program needs ${newestVersion}. Run: halyard migrate`,
+    )
 }

@@ -92,9 +92,9 @@ export async function followFiles({ files, replica, onProblems, onReload }: Opti
   async function poll(): Promise<void> {
     while (!closing.signal.aborted) {
       await wait(pollMilliseconds, undefined, { signal: closing.signal }).catch(() => {})
-      const found = await signatureOf(paths)
-      if (closing.signal.aborted || found === seen) continue
-      seen = found
+      const signature = await signatureOf(paths)
+      if (closing.signal.aborted || signature === seen) continue
+      seen = signature
       await load(false)
     }
   }
@@ -127,8 +127,8 @@ function stateOf({ id, name, groupTypes, propertyMatchingVersion, flags, cohorts
 /** Changes when one of the files does, also when an editor replaces it. */
 async function signatureOf(paths: readonly string[]): Promise<string> {
   const signatures = paths.map(async path => {
-    const found = await stat(path, { bigint: true }).catch(() => undefined)
-    return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : 'none'
+    const stats = await stat(path, { bigint: true }).catch(() => undefined)
+    return stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs}` : 'none'
   })
   return (await Promise.all(signatures)).join('\n')
 }

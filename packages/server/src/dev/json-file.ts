@@ -45,11 +45,11 @@ export function placeOf(path: string, text: string, at: number): string {
 
 /** Where a key of the outermost object is written; 0 when it is not found. */
 export function positionOfKey(text: string, key: string): number {
-  let found = 0
+  let position = 0
   new Scanner(text, (name, at, depth) => {
-    if (depth === 1 && name === key) found = at
+    if (depth === 1 && name === key) position = at
   }).scan()
-  return found
+  return position
 }
 
 interface SyntaxProblem {

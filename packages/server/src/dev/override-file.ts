@@ -18,9 +18,9 @@ export function readOverrideFile({ path, text, value }: JsonFile, flags: readonl
   const byKey = new Map(flags.map(flag => [flag.key, flag]))
   const overrides = new Map<string, FlagOverride>()
   const problems: string[] = []
-  for (const [key, given] of Object.entries(value)) {
+  for (const [key, entry] of Object.entries(value)) {
     const flag = byKey.get(key)
-    const override = readOverride(given)
+    const override = readOverride(entry)
     const problem =
       flag === undefined
         ? unknownFlag(key, [...byKey.keys()])

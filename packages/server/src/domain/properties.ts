@@ -12,8 +12,8 @@ export interface PropertyUpdate {
 }
 
 /** Returns the same object when the update changes nothing, so that callers can skip the write. */
-export function updateProperties(known: Properties, update: PropertyUpdate): Properties {
-  const next = new Map(Object.entries(known))
+export function updateProperties(current: Properties, update: PropertyUpdate): Properties {
+  const next = new Map(Object.entries(current))
   let hasChanged = false
   const put = (name: string, value: unknown) => {
     if (next.has(name) && isSame(next.get(name), value)) return
@@ -23,7 +23,7 @@ export function updateProperties(known: Properties, update: PropertyUpdate): Pro
   for (const [name, value] of Object.entries(update.setOnce)) if (!next.has(name)) put(name, value)
   for (const [name, value] of Object.entries(update.set)) put(name, value)
   for (const name of update.unset) if (next.delete(name)) hasChanged = true
-  return hasChanged ? Object.fromEntries(next) : known
+  return hasChanged ? Object.fromEntries(next) : current
 }
 
 const isSame = (a: unknown, b: unknown): boolean =>

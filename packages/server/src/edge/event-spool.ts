@@ -170,10 +170,11 @@ function joined(batches: readonly NewBatch[]): readonly EdgeBatch[] {
   const open = new Map<string, { events: EdgeEvent[] }>()
   for (const batch of batches) {
     const { id, project, events } = batch
-    const known = project === undefined ? undefined : open.get(project)
+    const openBatch = project === undefined ? undefined : open.get(project)
     if (id !== undefined || project === undefined || !events)
       result.push({ ...batch, id: id ?? newUuid() } as EdgeBatch)
-    else if (known && known.events.length + events.length <= edgeBatchEventsMax) known.events.push(...events)
+    else if (openBatch && openBatch.events.length + events.length <= edgeBatchEventsMax)
+      openBatch.events.push(...events)
     else {
       const begun = { id: newUuid(), project, events: [...events] }
       open.set(project, begun)

@@ -70,13 +70,13 @@ export function createReplica(): Replica {
     bytes += one.state.bytes
   }
 
-  function leave({ project, state, secrets, keys: known }: Held): void {
+  function leave({ project, state, secrets, keys: heldKeys }: Held): void {
     held.delete(project.id)
     idByUuid.delete(project.uuid)
     idByToken.delete(project.apiToken)
     if (project.previousToken) idByToken.delete(project.previousToken.token)
     for (const hash of secrets) idBySecret.delete(hash)
-    for (const { hash } of known) {
+    for (const { hash } of heldKeys) {
       keys.get(hash)?.delete(project.id)
       if (keys.get(hash)?.size === 0) keys.delete(hash)
     }
@@ -145,9 +145,9 @@ export function createReplica(): Replica {
     },
     async put(state) {
       const { documents } = state
-      const found = readProject(documents)
-      if (!found) throw new Error(`The state of project ${state.project} lacks the project itself.`)
-      const { hasPersons: _hasPersons, ...project } = found
+      const projectDocument = readProject(documents)
+      if (!projectDocument) throw new Error(`The state of project ${state.project} lacks the project itself.`)
+      const { hasPersons: _hasPersons, ...project } = projectDocument
       // Parsed before anything is replaced: an invalid document must not drop the served state.
       const next = { state, project, secrets: readSecrets(documents), keys: readKeys(documents) }
       const before = held.get(idByUuid.get(project.uuid) ?? -1)

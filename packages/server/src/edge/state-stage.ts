@@ -35,12 +35,13 @@ export function createStateStage(replica: Replica, bytesMax: number): StateStage
   let open: { readonly project: string; readonly documents: Map<string, Document>; bytes: number } | undefined
 
   function begin({ project, from, removed = [] }: ProjectFrame): NonNullable<typeof open> {
-    const known = replica.stateOf(project)
+    const current = replica.stateOf(project)
     if (from === null) return { project, documents: new Map(), bytes: 0 }
-    if (known?.digest !== from) throw new StateGap(project, `A change of project ${project} does not fit what is here.`)
-    const documents = new Map(known?.documents)
+    if (current?.digest !== from)
+      throw new StateGap(project, `A change of project ${project} does not fit what is here.`)
+    const documents = new Map(current?.documents)
     for (const name of removed) documents.delete(name)
-    return { project, documents, bytes: known?.bytes ?? 0 }
+    return { project, documents, bytes: current?.bytes ?? 0 }
   }
 
   return {

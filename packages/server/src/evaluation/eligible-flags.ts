@@ -28,8 +28,8 @@ export function eligibleFlags({ snapshot, flags }: ServedProject): EligibleFlags
 
   function forRuntime(runtime: Runtime | undefined, withInactive: boolean): readonly number[] {
     const name = withInactive ? `${runtime} all` : `${runtime}`
-    const known = byRuntime.get(name)
-    if (known) return known
+    const cached = byRuntime.get(name)
+    if (cached) return cached
     const positions = Array.from(snapshot.flags.keys()).filter(index => isFor(index, runtime, withInactive))
     byRuntime.set(name, positions)
     return positions

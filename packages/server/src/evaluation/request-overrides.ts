@@ -27,10 +27,10 @@ export function createRequestOverrides(read?: ReadOverrides, now: () => number =
   const overridden = new WeakMap<ServedProject, InvalidatedCache<ServedProject>>()
 
   function projectWith(served: ServedProject, token: string, make: () => ServedProject): ServedProject {
-    const known = overridden.get(served) ?? new InvalidatedCache<ServedProject>({ sizeMax: projectsMax })
-    overridden.set(served, known)
-    const made = known.peek(token) ?? make()
-    known.set(token, made)
+    const cache = overridden.get(served) ?? new InvalidatedCache<ServedProject>({ sizeMax: projectsMax })
+    overridden.set(served, cache)
+    const made = cache.peek(token) ?? make()
+    cache.set(token, made)
     return made
   }
 

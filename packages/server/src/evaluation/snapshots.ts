@@ -8,7 +8,7 @@ import { createTokenIndex } from './projects/token-index.ts'
 /** The projects in memory, updated by the change feed. */
 export interface Snapshots {
   /** The cached project of a token. Undefined when the token is unknown or not loaded yet. */
-  known(token: string): ServedProject | undefined
+  cached(token: string): ServedProject | undefined
   /** Undefined when no project has the token. Raises `unavailable` when it must be loaded and the database cannot be reached. */
   forToken(token: string): Promise<ServedProject | undefined>
   /** By the hash of one of the project's secret keys; otherwise as `forToken`. */
@@ -225,7 +225,7 @@ export function createSnapshots({
   }
 
   return {
-    known(token) {
+    cached(token) {
       const projectId = tokens.get(token)
       const entry = projectId === undefined ? undefined : entries.get(projectId)
       if (!entry?.current || entry.loading || !acceptsToken(entry.current.project, token)) return undefined

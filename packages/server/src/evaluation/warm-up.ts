@@ -80,8 +80,8 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = monoto
     if (seen.has(projectId) || seen.size >= projectsMax) return
     seen.add(projectId)
     enqueue(async () => {
-      const known = token ?? (await database.read(tx => tx.projects.find(projectId)))?.apiToken
-      if (known !== undefined) await snapshots.forToken(known)
+      const apiToken = token ?? (await database.read(tx => tx.projects.find(projectId)))?.apiToken
+      if (apiToken !== undefined) await snapshots.forToken(apiToken)
     })
   }
 

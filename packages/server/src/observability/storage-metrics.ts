@@ -64,8 +64,8 @@ function createSizeReader(read: () => Promise<number>): () => number | undefined
   const refresh = () => {
     readAt = performance.now()
     read().then(
-      found => {
-        bytes = found
+      size => {
+        bytes = size
       },
       () => {
         bytes = undefined

@@ -36,8 +36,8 @@ const headersForAnyOrigin = new Set(['accept', 'accept-encoding', 'accept-langua
 export function createGuardedClient(options: GuardedClientOptions = {}): Outgoing {
   let trusted: ReadonlySet<string> | undefined
   function isTrusted(origin: string): boolean {
-    const { trustedOrigins: given = [] } = options
-    trusted ??= new Set((typeof given === 'function' ? given() : given).map(text => new URL(text).origin))
+    const { trustedOrigins: origins = [] } = options
+    trusted ??= new Set((typeof origins === 'function' ? origins() : origins).map(text => new URL(text).origin))
     return trusted.has(origin)
   }
   const isAllowedAddress = options.isAllowedAddress ?? isPublicAddress

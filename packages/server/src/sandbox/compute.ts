@@ -28,8 +28,8 @@ function parseUrl(text: unknown, base: unknown): URL {
 }
 
 function changeUrl(url: URL, part: unknown, value: unknown): URL {
-  const known = urlParts.find(name => name === part)
-  if (known) url[known] = String(value)
+  const urlPart = urlParts.find(name => name === part)
+  if (urlPart) url[urlPart] = String(value)
   return url
 }
 

@@ -26,11 +26,11 @@ export const libpqVariables = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDA
  * postgres:// URL leaves out. Undefined when neither is given.
  */
 export function databaseUrlFrom(environment: Environment): string | undefined {
-  const given = environment.DATABASE_URL || undefined
+  const databaseUrl = environment.DATABASE_URL || undefined
   const { PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, PGSSLMODE } = environment
-  if (given === undefined && !PGHOST) return undefined
-  if (given !== undefined && (!isPostgres(given) || !isReadable(given))) return given
-  const url = new URL(given ?? 'postgres://')
+  if (databaseUrl === undefined && !PGHOST) return undefined
+  if (databaseUrl !== undefined && (!isPostgres(databaseUrl) || !isReadable(databaseUrl))) return databaseUrl
+  const url = new URL(databaseUrl ?? 'postgres://')
   const parameters = url.searchParams
   // Setters of user and port need a host; a socket folder is no host name and goes into the query.
   const isSocket = PGHOST?.startsWith('/') ?? false

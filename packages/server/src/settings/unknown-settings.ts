@@ -14,8 +14,8 @@ const comparedCharactersMin = 8
  * One sentence for each variable that looks like a setting and is none: every unknown HALYARD_ name, and other names that differ from a setting
  * by a typing error.
  */
-export function unknownSettings(environment: Environment, known: readonly string[]): string[] {
-  const all = new Set([...known, ...clientVariables])
+export function unknownSettings(environment: Environment, settings: readonly string[]): string[] {
+  const all = new Set([...settings, ...clientVariables])
   return Object.keys(environment)
     .filter(name => !all.has(name) && !isFromKubernetes(name))
     .flatMap(name => {

@@ -83,8 +83,8 @@ const statements = new Map<string, PreparedQuery<object, unknown>>()
 
 /** One statement for each table and list of columns; there are as many as callers. */
 function prepared(name: string, build: Parameters<typeof preparedQuery<object, unknown>>[0]) {
-  const known = statements.get(name)
-  if (known) return known
+  const cached = statements.get(name)
+  if (cached) return cached
   const statement = preparedQuery(build)
   statements.set(name, statement)
   return statement

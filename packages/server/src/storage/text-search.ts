@@ -19,4 +19,4 @@ export const containsParameter = (column: string, parameter: string): string =>
 /** The pattern of `like … escape '\'` that finds a text anywhere. */
 export const likePattern = (text: string): string => `%${escaped(text)}%`
 
-const escaped = (text: string): string => text.replace(/[\\%_]/g, found => `\\${found}`)
+const escaped = (text: string): string => text.replace(/[\\%_]/g, character => `\\${character}`)

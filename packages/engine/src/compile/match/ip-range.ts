@@ -16,18 +16,18 @@ export function cidrTest(target: unknown): CompiledTest {
   }
   return {
     test: value => {
-      const given = parseIpRange(value)
-      return given !== undefined && ranges.some(range => contains(range, given)) ? TRUE : FALSE
+      const candidate = parseIpRange(value)
+      return candidate !== undefined && ranges.some(range => contains(range, candidate)) ? TRUE : FALSE
     },
   }
 }
 
 /** A property may itself be a range; it is contained when it is not wider, or starts at the same address. */
-function contains(range: IpRange, given: IpRange): boolean {
-  if (range.bits !== given.bits) return false
-  if (range.address === given.address) return true
+function contains(range: IpRange, candidate: IpRange): boolean {
+  if (range.bits !== candidate.bits) return false
+  if (range.address === candidate.address) return true
   const rest = BigInt(range.bits - range.prefix)
-  return given.prefix >= range.prefix && range.address >> rest === given.address >> rest
+  return candidate.prefix >= range.prefix && range.address >> rest === candidate.address >> rest
 }
 
 const textLengthMax = 100

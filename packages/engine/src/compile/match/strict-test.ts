@@ -128,9 +128,9 @@ function textTest(target: unknown, ignoresCase: boolean, holds: (text: string, p
   const parts = ignoresCase ? texts.map(text => text.toLowerCase()) : texts
   return {
     test: value => {
-      const given = textOf(value)
-      if (given === undefined) return FALSE
-      const text = ignoresCase ? given.toLowerCase() : given
+      const valueText = textOf(value)
+      if (valueText === undefined) return FALSE
+      const text = ignoresCase ? valueText.toLowerCase() : valueText
       return boolean(parts.some(part => holds(text, part)))
     },
   }

@@ -70,8 +70,8 @@ function segmentConditions(segment: unknown, path: string, verdict: Verdict): Co
 
 /** A value is `{b}`, `{s}`, `{i}` or `{d}`. */
 function readValue(value: unknown, path: string, verdict: Verdict): boolean | string | number {
-  const [found] = isRecord(value) ? Object.values(value) : []
-  if (typeof found === 'boolean' || typeof found === 'string' || typeof found === 'number') return found
+  const [scalar] = isRecord(value) ? Object.values(value) : []
+  if (typeof scalar === 'boolean' || typeof scalar === 'string' || typeof scalar === 'number') return scalar
   return verdict.refuse('The value is neither a boolean, nor text, nor a number.', path)
 }
 
@@ -79,8 +79,8 @@ class Values implements FlagValues {
   readonly values: { readonly value: unknown }[] = []
 
   indexOf(value: unknown): number {
-    const known = this.values.findIndex(other => other.value === value)
-    return known === -1 ? this.values.push({ value }) - 1 : known
+    const index = this.values.findIndex(other => other.value === value)
+    return index === -1 ? this.values.push({ value }) - 1 : index
   }
 }
 

@@ -155,16 +155,16 @@ const orderNames: Readonly<Record<string, string>> = {
   '>=': 'number_gte',
 }
 
-function orderTest(given: string, operands: readonly unknown[], path: string, context: LogicContext): Expression {
+function orderTest(operator: string, operands: readonly unknown[], path: string, context: LogicContext): Expression {
   if (operands.length === 3) {
     return all([
-      orderTest(given, operands.slice(0, 2), path, context),
-      orderTest(given, operands.slice(1), path, context),
+      orderTest(operator, operands.slice(0, 2), path, context),
+      orderTest(operator, operands.slice(1), path, context),
     ])
   }
-  const { key, literal, isSwapped } = pairOf(given, operands, path, context)
-  const name = isSwapped ? swapped[given]! : given
-  if (typeof literal !== 'number') return unsupported(given, path, context.verdict)
+  const { key, literal, isSwapped } = pairOf(operator, operands, path, context)
+  const name = isSwapped ? swapped[operator]! : operator
+  if (typeof literal !== 'number') return unsupported(operator, path, context.verdict)
   if (key === '$flagd.timestamp') return timeTest(name, literal)
   context.verdict.differs(loose, path)
   const holds = orders[name]!

@@ -158,8 +158,8 @@ class Values implements FlagValues {
   /** A feature without a value is only on or off. */
   resultFor(value: unknown): Result {
     if (value === null || value === undefined) return 'on'
-    const known = this.values.findIndex(other => other.value === value)
-    return known === -1 ? this.values.push({ value }) - 1 : known
+    const index = this.values.findIndex(other => other.value === value)
+    return index === -1 ? this.values.push({ value }) - 1 : index
   }
 }
 

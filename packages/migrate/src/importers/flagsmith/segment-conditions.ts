@@ -153,14 +153,14 @@ function versionTest(key: string, operator: string, version: string, path: strin
 }
 
 function percentageSplit(property: string, value: unknown, path: string, context: SegmentContext): Expression {
-  const given = Number.parseFloat(String(value))
-  if (Number.isNaN(given)) return never
+  const percentage = Number.parseFloat(String(value))
+  if (Number.isNaN(percentage)) return never
   if (property !== '' && !property.startsWith('$.')) return never
   const key = property === '' ? '' : keyOf(property, path, context.verdict)
   const rollout: Expression = {
     kind: 'rollout',
     rollout: {
-      percentage: Math.min(Math.max(given, 0), 100),
+      percentage: Math.min(Math.max(percentage, 0), 100),
       bucketing: {
         algorithm: 'flagsmith',
         seed: context.segmentKey,

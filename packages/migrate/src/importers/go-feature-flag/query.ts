@@ -64,9 +64,9 @@ class QueryParser {
   }
 
   #refuse(): never {
-    const found = this.#tokens[this.#at] ?? 'the end'
+    const token = this.#tokens[this.#at] ?? 'the end'
     return this.#verdict.refuse(
-      `The query cannot be converted at ${found.slice(0, 40)}; write this part otherwise.`,
+      `The query cannot be converted at ${token.slice(0, 40)}; write this part otherwise.`,
       this.#path,
     )
   }
@@ -97,15 +97,15 @@ class QueryParser {
 
   #comparison(): Expression {
     const name = this.#tokens[this.#at]
-    const given = this.#tokens[this.#at + 1]?.toLowerCase()
-    if (name === undefined || given === undefined || !/^[A-Za-z_$][\w$-]*$/.test(name)) return this.#refuse()
+    const operator = this.#tokens[this.#at + 1]?.toLowerCase()
+    if (name === undefined || operator === undefined || !/^[A-Za-z_$][\w$-]*$/.test(name)) return this.#refuse()
     const key = name === 'key' || name === 'targetingKey' ? 'distinct_id' : name
-    if (given === 'pr') {
+    if (operator === 'pr') {
       this.#at += 2
       return person(key, 'is_set', 'is_set')
     }
     const literal = this.#tokens[this.#at + 2]
-    const test = literal === undefined ? undefined : comparisonOf(key, operators[given] ?? given, literal)
+    const test = literal === undefined ? undefined : comparisonOf(key, operators[operator] ?? operator, literal)
     if (test === undefined) return this.#refuse()
     this.#at += 3
     return test

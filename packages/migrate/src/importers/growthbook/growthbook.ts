@@ -217,10 +217,11 @@ const clamped = ([from, to]: Range): Range => {
 }
 
 /** As GrowthBook does it, with its rounding and its corrections of bad weights. */
-function rangesOf(count: number, coverage: unknown, given: unknown): Range[] {
+function rangesOf(count: number, coverage: unknown, configuredWeights: unknown): Range[] {
   const covered = Math.min(Math.max(typeof coverage === 'number' ? coverage : 1, 0), 1)
   const equal = Array.from({ length: count }, () => 1 / count)
-  const weights = Array.isArray(given) && given.length === count ? given.map(Number) : equal
+  const weights =
+    Array.isArray(configuredWeights) && configuredWeights.length === count ? configuredWeights.map(Number) : equal
   const sum = weights.reduce((total, weight) => weight + total, 0)
   let start = 0
   return (sum < 0.99 || sum > 1.01 ? equal : weights).map((weight): Range => {

@@ -120,8 +120,8 @@ class Segments {
   /** When it is first needed, so that those it refers to come before it. Undefined while it is converted. */
   #convert(segment: SourceSegment): Converted | undefined {
     const { key, path, name, description } = segment
-    const known = this.#converted.get(key)
-    if (known !== undefined || this.#open.has(key)) return known
+    const cached = this.#converted.get(key)
+    if (cached !== undefined || this.#open.has(key)) return cached
     this.#open.add(key)
     const converted: Converted = judge({ kind: 'segment', sourceKey: key, sourceId: key }, (verdict): Usable => {
       const members = membersOf(segment, { verdict, inSegments: (keys, at) => this.anyOf(keys, at, verdict) })

@@ -82,14 +82,14 @@ function requireAllPages(page: JsonRecord, path: string, what: 'flags' | 'segmen
 
 function readExport(root: JsonRecord, chosen: string | undefined): SourceDocument {
   requireAllPages(root, 'items', 'flags')
-  const known = environmentsIn(root)
-  const environment = chosen ?? (known.length === 1 ? known[0] : undefined)
-  if (environment === undefined && known.length > 1) {
-    throw new ImportFileError(`Choose an environment: ${known.join(', ')}.`, 'items[0].environments')
+  const environments = environmentsIn(root)
+  const environment = chosen ?? (environments.length === 1 ? environments[0] : undefined)
+  if (environment === undefined && environments.length > 1) {
+    throw new ImportFileError(`Choose an environment: ${environments.join(', ')}.`, 'items[0].environments')
   }
-  if (environment === undefined || !known.includes(environment)) {
-    const found = known.length === 0 ? 'Request the flags with summary=0.' : `It has ${known.join(', ')}.`
-    throw new ImportFileError(`The file has no environment "${environment ?? ''}". ${found}`, 'items')
+  if (environment === undefined || !environments.includes(environment)) {
+    const hint = environments.length === 0 ? 'Request the flags with summary=0.' : `It has ${environments.join(', ')}.`
+    throw new ImportFileError(`The file has no environment "${environment ?? ''}". ${hint}`, 'items')
   }
   const flags = listOf(root.items).flatMap((value, index) => {
     const path = `items[${index}]`
@@ -131,18 +131,23 @@ function readSdkData(root: JsonRecord): SourceDocument {
 }
 
 /** An array, a page `{items}`, one of these for each environment, or segments by key. */
-function readSegments(given: unknown, environment: string | null): SourceSegment[] {
-  if (given === undefined || given === null) return []
-  if (isRecord(given) && environment !== null && given.items === undefined && given[environment] !== undefined) {
-    return segmentsAt(given[environment], `segments.${environment}`)
+function readSegments(segments: unknown, environment: string | null): SourceSegment[] {
+  if (segments === undefined || segments === null) return []
+  if (
+    isRecord(segments) &&
+    environment !== null &&
+    segments.items === undefined &&
+    segments[environment] !== undefined
+  ) {
+    return segmentsAt(segments[environment], `segments.${environment}`)
   }
-  return segmentsAt(given, 'segments')
+  return segmentsAt(segments, 'segments')
 }
 
-function segmentsAt(given: unknown, path: string): SourceSegment[] {
-  const isPage = isRecord(given) && Array.isArray(given.items)
-  if (isPage) requireAllPages(given, `${path}.items`, 'segments')
-  const list = isPage ? given.items : given
+function segmentsAt(segments: unknown, path: string): SourceSegment[] {
+  const isPage = isRecord(segments) && Array.isArray(segments.items)
+  if (isPage) requireAllPages(segments, `${path}.items`, 'segments')
+  const list = isPage ? segments.items : segments
   const entries: [string, unknown][] = Array.isArray(list)
     ? list.map((value, index) => [`${path}${isPage ? '.items' : ''}[${index}]`, value])
     : Object.entries(requireRecord(list, path, '`segments`')).map(([key, value]) => [`${path}.${key}`, value])

@@ -101,15 +101,15 @@ function readDocument(document: unknown): Source {
   }
 }
 
-function entriesOf(given: unknown, path: string): Entry[] {
-  const isPage = isRecord(given) && Array.isArray(given.results)
-  if (isPage && typeof given.next === 'string') {
+function entriesOf(listing: unknown, path: string): Entry[] {
+  const isPage = isRecord(listing) && Array.isArray(listing.results)
+  if (isPage && typeof listing.next === 'string') {
     throw new ImportFileError(
       'The file has only one page of the list; add the pages at `next`, or use --url.',
       `${path}.next`,
     )
   }
-  const list = isPage ? given.results : given
+  const list = isPage ? listing.results : listing
   const at = isPage ? [path, 'results'].filter(Boolean).join('.') : path
   if (!Array.isArray(list)) throw new ImportFileError('A list of objects is expected here.', at)
   return list.map((value, index) => {
@@ -195,8 +195,10 @@ function convertField(owner: JsonRecord, name: string, value: unknown, path: str
   if (owner.type === 'flag' && name === 'key') {
     const id = String(value)
     const isKnown = source.flagIds.has(id)
-    const known = isKnown ? id : source.flagIdByKey.get(id)
-    return known === undefined ? verdict.refuse(`There is no flag ${id} in the file; add it.`, path) : reference(known)
+    const flagId = isKnown ? id : source.flagIdByKey.get(id)
+    return flagId === undefined
+      ? verdict.refuse(`There is no flag ${id} in the file; add it.`, path)
+      : reference(flagId)
   }
   if (/^(aggregation_)?group_type_index$/.test(name) && value !== null) return groupTypeOf(value, path, context)
   return value

@@ -106,8 +106,8 @@ export function bucketingBy(
 }
 
 function rollout(value: unknown, bucketing: Bucketing): Expression {
-  const given = Number(value)
-  const percentage = Number.isNaN(given) ? 0 : Math.min(Math.max(given, 0), 100)
+  const parsed = Number(value)
+  const percentage = Number.isNaN(parsed) ? 0 : Math.min(Math.max(parsed, 0), 100)
   const part: Rollout = { percentage, bucketing }
   return { kind: 'rollout', rollout: part }
 }

@@ -131,8 +131,8 @@ export function environmentsInUnleash(document: unknown): string[] {
 function chooseEnvironment(environments: readonly string[], wanted: string | undefined): string | null {
   if (wanted !== undefined) {
     if (environments.includes(wanted)) return wanted
-    const known = environments.join(', ')
-    throw new ImportFileError(`There is no environment "${wanted}"; the file has ${known}.`, 'featureEnvironments')
+    const names = environments.join(', ')
+    throw new ImportFileError(`There is no environment "${wanted}"; the file has ${names}.`, 'featureEnvironments')
   }
   if (environments.length <= 1) return environments[0] ?? null
   throw new ImportFileError(`Choose an environment: ${environments.join(', ')}.`, 'featureEnvironments')

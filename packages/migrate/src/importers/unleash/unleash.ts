@@ -27,8 +27,8 @@ export const convertUnleash: Converter = (document, options) => {
     items.push(item)
     if (result !== undefined) cohorts.set(segment.id, result)
   }
-  const known = new Set(segments.map(({ id }) => id))
-  const cohortOf = (id: string) => (known.has(id) ? (cohorts.get(id)?.sourceId ?? null) : undefined)
+  const segmentIds = new Set(segments.map(({ id }) => id))
+  const cohortOf = (id: string) => (segmentIds.has(id) ? (cohorts.get(id)?.sourceId ?? null) : undefined)
   const byName = new Map(features.map(feature => [feature.name, feature]))
   const flags: ImportedFlag[] = []
   const wanted = features.filter(({ archived }) => !archived || options.includeArchived === true)
@@ -162,12 +162,12 @@ class VariantValues implements FlagValues {
   indexOf(variant: JsonRecord, path: string): number {
     const name = textOr(variant.name, '')
     const payload = payloadOf(variant.payload)
-    const known = this.#values.findIndex(other => other.name === name)
-    if (known === -1) return this.#values.push({ value: name, name, payload }) - 1
-    if (this.#values[known]!.payload !== payload) {
+    const index = this.#values.findIndex(other => other.name === name)
+    if (index === -1) return this.#values.push({ value: name, name, payload }) - 1
+    if (this.#values[index]!.payload !== payload) {
       return this.#verdict.refuse(`Two variants "${name}" have different payloads; rename one.`, path)
     }
-    return known
+    return index
   }
 }
 

@@ -86,21 +86,21 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     const forget = (id: number) => {
       keeping.get(id)?.()
       keeping.delete(id)
-      const known = sent.get(id)
+      const sentState = sent.get(id)
       sent.delete(id)
       stale.delete(id)
-      if (known) unseen.set(known.project, '')
+      if (sentState) unseen.set(sentState.project, '')
     }
 
     async function sendProject(id: number): Promise<void> {
       const state = keeping.has(id) ? await states.find(id) : undefined
       stale.delete(id)
       if (!state) return forget(id)
-      const known = sent.get(id)
-      const isKnown = known ? known.digest === state.digest : unseen.get(state.project) === state.digest
+      const sentState = sent.get(id)
+      const isKnown = sentState ? sentState.digest === state.digest : unseen.get(state.project) === state.digest
       unseen.delete(state.project)
       sent.set(id, state)
-      if (!isKnown) for (const frame of framesOf(known, state, frameCharactersMax)) await write(frame)
+      if (!isKnown) for (const frame of framesOf(sentState, state, frameCharactersMax)) await write(frame)
     }
 
     async function step(): Promise<void> {

@@ -149,9 +149,9 @@ const toFlag = ({ json }: Document): Flag => ({
 })
 
 export function readContent(documents: Documents): ProjectContent | undefined {
-  const found = readProject(documents)
-  if (!found) return undefined
-  const { hasPersons, ...project } = found
+  const projectDocument = readProject(documents)
+  if (!projectDocument) return undefined
+  const { hasPersons, ...project } = projectDocument
   const flags = all(documents, names.flag).map(([, document]) => toFlag(document))
   const cohorts = all(documents, names.cohort).map(([, { json }]) => JSON.parse(json) as CohortDefinition)
   // In database order, so that responses are byte-identical.
@@ -167,16 +167,16 @@ export const readKeys = (documents: Documents): readonly ProjectKey[] =>
   all(documents, names.key).map(([, { json }]) => JSON.parse(json) as ProjectKey)
 
 /** The ids of the flags among some documents' names. */
-export const flagIdsIn = (given: readonly string[]): readonly number[] =>
-  given.filter(name => name.startsWith(names.flag)).map(name => Number(name.slice(names.flag.length)))
+export const flagIdsIn = (documentNames: readonly string[]): readonly number[] =>
+  documentNames.filter(name => name.startsWith(names.flag)).map(name => Number(name.slice(names.flag.length)))
 
 /** Whether any of these documents is about access. */
-export const areAboutAccess = (given: readonly string[]): boolean =>
-  given.some(name => name.startsWith(names.key) || name.startsWith(names.secret))
+export const areAboutAccess = (documentNames: readonly string[]): boolean =>
+  documentNames.some(name => name.startsWith(names.key) || name.startsWith(names.secret))
 
 /** Whether anything besides single flags has changed. */
-export const areAboutSurroundings = (given: readonly string[]): boolean =>
-  given.some(name => name === names.project || name.startsWith(names.cohort) || name.startsWith(names.secret))
+export const areAboutSurroundings = (documentNames: readonly string[]): boolean =>
+  documentNames.some(name => name === names.project || name.startsWith(names.cohort) || name.startsWith(names.secret))
 
 const all = (documents: Documents, prefix: string): (readonly [string, Document])[] =>
   [...documents].filter(([name]) => name.startsWith(prefix))

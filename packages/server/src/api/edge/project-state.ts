@@ -51,8 +51,8 @@ export function projectState(project: string, documents: Documents): ProjectStat
 export function changeBetween(before: Documents | undefined, after: Documents): StateChange {
   const set: (readonly [string, string])[] = []
   for (const [name, document] of after) {
-    const known = before?.get(name)
-    if (known !== document && known?.json !== document.json) set.push([name, document.json])
+    const previous = before?.get(name)
+    if (previous !== document && previous?.json !== document.json) set.push([name, document.json])
   }
   const removed = before ? [...before.keys()].filter(name => !after.has(name)) : []
   return { set, removed }

@@ -31,14 +31,14 @@ interface Deps {
 
 export function createBatchReceiver({ database, snapshots, ingest, onEvaluations, now }: Deps): BatchReceiver {
   async function projectsOf(actor: Actor, uuids: ReadonlySet<string>): Promise<ReadonlyMap<string, ServedProject>> {
-    const found = new Map<string, ServedProject>()
+    const projects = new Map<string, ServedProject>()
     for (const uuid of uuids) {
       const project = await database.read(tx => tx.projects.findByUuid(uuid))
       const isSeen = project && levelInProject(actor, project) !== undefined
       const served = isSeen ? await snapshots.forProject(project.id) : undefined
-      if (served) found.set(uuid, served)
+      if (served) projects.set(uuid, served)
     }
-    return found
+    return projects
   }
 
   return {
@@ -49,11 +49,11 @@ export function createBatchReceiver({ database, snapshots, ingest, onEvaluations
       const time = now()
       // Edges choose the ids: they are scoped to the tenant, so that none can mark another's batch as received.
       for (const { id, project = '', events } of batches) {
-        const found = projects.get(project)
-        if (events && found) {
-          wanted.push({ id: `${project}/${id}`, found, events: events.map(event => eventFromWire(event, time)) })
+        const served = projects.get(project)
+        if (events && served) {
+          wanted.push({ id: `${project}/${id}`, served, events: events.map(event => eventFromWire(event, time)) })
         }
-        if (events && !found) refused.push(id)
+        if (events && !served) refused.push(id)
       }
       await ingest.receiveBatches(wanted)
       for (const { id, evaluations } of batches) {

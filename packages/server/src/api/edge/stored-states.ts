@@ -40,8 +40,8 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
   const keyHolders = new Map<string, Promise<readonly KeyHolder[]>>()
 
   function keyHoldersOf(organizationId: string): Promise<readonly KeyHolder[]> {
-    const known = keyHolders.get(organizationId)
-    if (known) return known
+    const cached = keyHolders.get(organizationId)
+    if (cached) return cached
     const reading = database.read(tx => readKeyHolders(tx, organizationId))
     keyHolders.set(organizationId, reading)
     reading.catch(() => {
@@ -187,10 +187,10 @@ function* keyEntries(project: Project, holders: readonly KeyHolder[]): Generator
 
 /** A flag's document is cached as long as the flag object lives. */
 function createFlagMemory(): (flag: Flag) => readonly [string, Document] {
-  const known = new WeakMap<Flag, readonly [string, Document]>()
+  const entryByFlag = new WeakMap<Flag, readonly [string, Document]>()
   return flag => {
-    const made = known.get(flag) ?? flagEntry(flag)
-    known.set(flag, made)
+    const made = entryByFlag.get(flag) ?? flagEntry(flag)
+    entryByFlag.set(flag, made)
     return made
   }
 }

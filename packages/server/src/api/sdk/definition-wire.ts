@@ -22,7 +22,7 @@ export interface FlagPiece {
 export const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64url')
 
 export function createFlagWire(): FlagWire {
-  const known = new WeakMap<Flag, FlagPiece & { readonly isLeftToServer: boolean }>()
+  const pieces = new WeakMap<Flag, FlagPiece & { readonly isLeftToServer: boolean }>()
   const serverOnly = new WeakMap<Flag, boolean>()
   function isOnlyOnServer(flag: Flag): boolean {
     const is = serverOnly.get(flag) ?? isServerOnly(flag.filters)
@@ -33,12 +33,12 @@ export function createFlagWire(): FlagWire {
     piece(served, flag) {
       // Cohorts and dependencies may change while the flag does not.
       const isLeftToServer = isOnlyOnServer(flag) || served.snapshot.isLeftToServer(flag.key)
-      const made = known.get(flag)
+      const made = pieces.get(flag)
       if (made !== undefined && made.isLeftToServer === isLeftToServer) return made
       const dependencies = dependenciesIn(served)
       const json = JSON.stringify(flagToDefinitionWire(flag, isLeftToServer, dependencies))
       const piece = { json, digest: digestOf(json), isLeftToServer }
-      if (!dependencies.wereRead()) known.set(flag, piece)
+      if (!dependencies.wereRead()) pieces.set(flag, piece)
       return piece
     },
   }

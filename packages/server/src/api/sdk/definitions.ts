@@ -100,9 +100,9 @@ export function createDefinitions(): Definitions {
   }
 
   function serializedOf(served: ServedProject): Serialized {
-    const known = serialized.get(served) ?? serialize(served)
-    serialized.set(served, known)
-    return known
+    const result = serialized.get(served) ?? serialize(served)
+    serialized.set(served, result)
+    return result
   }
 
   return {

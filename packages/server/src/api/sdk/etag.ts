@@ -2,7 +2,7 @@
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag) return true
-  return ifNoneMatch.split(',').some(given => given.trim() === '*' || strong(given) === strong(etag))
+  return ifNoneMatch.split(',').some(candidate => candidate.trim() === '*' || strong(candidate) === strong(etag))
 }
 
 const strong = (etag: string): string => etag.trim().replace(/^W\//, '')

@@ -87,7 +87,7 @@ export function createSdkAccess({
       }
       if (key.startsWith('phs_')) return bySecretKey(key, undefined)
       if (key.startsWith('phx_')) return byPersonalKey(key, undefined)
-      const served = snapshots.known(key) ?? (await snapshots.forToken(key))
+      const served = snapshots.cached(key) ?? (await snapshots.forToken(key))
       if (!served) throw refused('No project has this token.')
       return served
     },

@@ -68,7 +68,7 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, n
       const token = request.token ?? query.token ?? query.api_key
       if (token === undefined) throw new Problem('unauthenticated', 'Send the project token as "token" or "api_key".')
       const options = isTrue(query.only_evaluate_survey_feature_flags) ? { onlySurveys: true } : undefined
-      const served = snapshots.known(token)
+      const served = snapshots.cached(token)
       return served
         ? evaluateIn(served, request, headers, options)
         : snapshots.forToken(token).then(loaded => evaluateIn(loaded, request, headers, options))

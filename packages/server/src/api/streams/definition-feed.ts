@@ -53,18 +53,18 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
   return {
     opening(served, lastSeen) {
       if (lastSeen === idOf(served)) return undefined
-      const known = steps.get(served.project.id) ?? []
-      const leadHere = lastSeen !== undefined && known.at(-1)?.to === idOf(served)
-      const start = leadHere ? known.findLastIndex(step => step.from === lastSeen) : -1
-      return start === -1 ? whole(served) : Buffer.concat(known.slice(start).map(step => step.frame))
+      const projectSteps = steps.get(served.project.id) ?? []
+      const leadHere = lastSeen !== undefined && projectSteps.at(-1)?.to === idOf(served)
+      const start = leadHere ? projectSteps.findLastIndex(step => step.from === lastSeen) : -1
+      return start === -1 ? whole(served) : Buffer.concat(projectSteps.slice(start).map(step => step.frame))
     },
     change(before, after) {
       const [from, to] = [idOf(before), idOf(after)]
       if (from === to) return undefined
       const frame = difference(before, after)
-      const known = steps.get(after.project.id) ?? []
+      const projectSteps = steps.get(after.project.id) ?? []
       // While a project has no followers, its changes are not retained.
-      const leading = known.at(-1)?.to === from ? known : []
+      const leading = projectSteps.at(-1)?.to === from ? projectSteps : []
       leading.push({ from, to, frame })
       steps.set(after.project.id, lastSteps(leading))
       return frame

@@ -65,10 +65,10 @@ function take(
   headers: Readonly<Record<string, string>>,
   follow: (options: FollowOptions) => void,
 ): FastifyReply {
-  const given = request.headers['last-event-id']
+  const lastEventId = request.headers['last-event-id']
   if (request.method === 'HEAD') return reply.type(eventStreamType).headers(headers).send()
   follow({
-    lastSeen: typeof given === 'string' && given !== '' ? given : undefined,
+    lastSeen: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined,
     headers: { ...headers, ...corsHeaders, 'x-request-id': request.id },
   })
   return reply.hijack()

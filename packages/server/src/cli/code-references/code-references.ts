@@ -93,13 +93,13 @@ const tooMany = () =>
 
 /** The text of a file; undefined for links, and for what is binary, too large or gone. */
 async function readSource(path: string): Promise<string | undefined> {
-  const found = await lstat(path).catch(() => undefined)
-  if (!found?.isFile() || found.size > fileBytesMax) return undefined
+  const stats = await lstat(path).catch(() => undefined)
+  if (!stats?.isFile() || stats.size > fileBytesMax) return undefined
   const file = await open(path).catch(() => undefined)
   if (!file) return undefined
   try {
     // The file may have grown since.
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(found.size), 0, found.size, 0)
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0)
     const content = buffer.subarray(0, bytesRead)
     return content.includes(0) ? undefined : content.toString('utf8')
   } finally {

@@ -28,22 +28,22 @@ export const indexKeys = (keys: Iterable<string>): KeyIndex => {
  * The lines that name a flag, each key once per line. A key counts in quotes; one with a `-`, `_` or digit also as a word of its own, since it
  * is hardly an ordinary word of the code.
  */
-export function findKeys(text: string, { words: known, others }: KeyIndex): readonly FoundKey[] {
+export function findKeys(text: string, { words: wordKeys, others }: KeyIndex): readonly FoundKey[] {
   const quoted = others.filter(key => text.includes(key))
-  const found: FoundKey[] = []
+  const occurrences: FoundKey[] = []
   for (const [index, line] of text.split('\n').entries()) {
     const onLine = new Map<string, number>()
     for (const { 0: word, index: at } of line.matchAll(words)) {
-      if (known.has(word) && (/[-_0-9]/.test(word) || isQuoted(line, at, word)))
+      if (wordKeys.has(word) && (/[-_0-9]/.test(word) || isQuoted(line, at, word)))
         onLine.set(word, onLine.get(word) ?? at)
     }
     for (const key of quoted) {
       const at = positionInQuotes(line, key)
       if (at >= 0) onLine.set(key, at)
     }
-    for (const [key, at] of onLine) found.push({ key, line: index + 1, excerpt: excerptOf(line, at, key.length) })
+    for (const [key, at] of onLine) occurrences.push({ key, line: index + 1, excerpt: excerptOf(line, at, key.length) })
   }
-  return found
+  return occurrences
 }
 
 function isQuoted(line: string, at: number, key: string): boolean {

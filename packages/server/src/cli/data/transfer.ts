@@ -203,9 +203,9 @@ function checkBackup(path: string): number {
       const [sound] = copy.prepare('pragma integrity_check').all() as { integrity_check: string }[]
       if (sound?.integrity_check !== 'ok') throw new Error(sound?.integrity_check)
       const [row] = copy.prepare('select max(version) as version from schema_migrations').all() as { version: number }[]
-      const known = migrations.at(-1)?.version ?? 0
-      if ((row?.version ?? 0) > known)
-        throw new Error(`it was made by a newer Halyard (schema ${row?.version}, this one knows ${known})`)
+      const newestVersion = migrations.at(-1)?.version ?? 0
+      if ((row?.version ?? 0) > newestVersion)
+        throw new Error(`it was made by a newer Halyard (schema ${row?.version}, this one knows ${newestVersion})`)
       return row?.version ?? 0
     } finally {
       copy.close()

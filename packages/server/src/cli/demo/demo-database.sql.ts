@@ -13,10 +13,10 @@ export async function dateHistory(token: string, times: readonly Date[]): Promis
 
 /** Whether the configured database is the one behind the server: it holds the project with this token. */
 export async function holdsProject(token: string): Promise<boolean> {
-  const found = await besideTheDatabase(({ kysely }) =>
+  const project = await besideTheDatabase(({ kysely }) =>
     kysely.selectFrom('projects').select('id').where('api_token', '=', token).executeTakeFirst(),
   )
-  return found !== undefined
+  return project !== undefined
 }
 
 /** Removes those accounts that are in this database and in no organization. Returns their UUIDs. */

@@ -14,15 +14,15 @@ export interface PullOptions {
 export const pull = ({ from, key, project, out }: PullOptions): Promise<void> =>
   withApi({ ...(from !== undefined && { url: from }), ...(key !== undefined && { key }) }, async (api, url) => {
     const base = `/api/projects/${encodeURIComponent(project)}`
-    const found = await api('GET', `${base}/`)
+    const remoteProject = await api('GET', `${base}/`)
     const flags = await readAll<Record<string, unknown>>(api, `${base}/feature_flags/?`)
     const cohorts = await readAll<Record<string, unknown>>(api, `${base}/cohorts/?`)
     const pulled: DevProject = {
-      id: found.id,
-      name: found.name,
-      groupTypes: found.group_types ?? {},
-      propertyMatchingVersion: found.property_matching_version === 1 ? 1 : 2,
-      flags: flags.map(flag => readFlag(flag, found.id)),
+      id: remoteProject.id,
+      name: remoteProject.name,
+      groupTypes: remoteProject.group_types ?? {},
+      propertyMatchingVersion: remoteProject.property_matching_version === 1 ? 1 : 2,
+      flags: flags.map(flag => readFlag(flag, remoteProject.id)),
       cohorts: cohorts.map(readCohort),
     }
     try {
@@ -32,6 +32,6 @@ export const pull = ({ from, key, project, out }: PullOptions): Promise<void> =>
     }
     const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`
     console.error(
-      `Wrote ${count(flags.length, 'flag')} and ${count(cohorts.length, 'cohort')} of "${found.name}" at ${url} to ${out}.`,
+      `Wrote ${count(flags.length, 'flag')} and ${count(cohorts.length, 'cohort')} of "${remoteProject.name}" at ${url} to ${out}.`,
     )
   })

@@ -37,11 +37,11 @@ export const projectPath = ({ project }: Pick<ProjectOptions, 'project'>): strin
 
 /** `--url`, HALYARD_URL, or the address that a server with these settings listens on. */
 export function serverUrl({ url }: RemoteOptions): string {
-  const given = url ?? process.env.HALYARD_URL
-  if (given !== undefined && given !== '') {
-    if (!/^https?:\/\//.test(given))
-      throw new UsageError(`"${given}" is not an http:// or https:// URL (--url, HALYARD_URL).`)
-    return withoutTrailingSlashes(given)
+  const address = url ?? process.env.HALYARD_URL
+  if (address !== undefined && address !== '') {
+    if (!/^https?:\/\//.test(address))
+      throw new UsageError(`"${address}" is not an http:// or https:// URL (--url, HALYARD_URL).`)
+    return withoutTrailingSlashes(address)
   }
   const { host, port } = readConfig(process.env)
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
@@ -90,11 +90,11 @@ const pageSize = 1000
 
 /** All pages of a list. The path ends with `?` or `&`. */
 export async function readAll<T>(api: Api, path: string): Promise<T[]> {
-  const found: T[] = []
+  const items: T[] = []
   for (;;) {
-    const { results, next } = await api('GET', `${path}limit=${pageSize}&offset=${found.length}`)
-    found.push(...results)
-    if (next === null || results.length === 0) return found
+    const { results, next } = await api('GET', `${path}limit=${pageSize}&offset=${items.length}`)
+    items.push(...results)
+    if (next === null || results.length === 0) return items
   }
 }
 

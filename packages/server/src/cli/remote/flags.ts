@@ -122,9 +122,11 @@ export function show(flag: Flag, { json }: Pick<ProjectOptions, 'json'>): void {
 }
 
 /** `{…}` itself, a file, or `-` for standard input. */
-function readJson(given: string): unknown {
+function readJson(argument: string): unknown {
   try {
-    return JSON.parse(given.trimStart().startsWith('{') ? given : readFileSync(given === '-' ? 0 : given, 'utf8'))
+    return JSON.parse(
+      argument.trimStart().startsWith('{') ? argument : readFileSync(argument === '-' ? 0 : argument, 'utf8'),
+    )
   } catch (error) {
     throw new UsageError(`--filters is neither JSON nor a readable JSON file: ${(error as Error).message}`)
   }

@@ -138,7 +138,7 @@ function requireSameItems(
 
 /** What goes where: `content` and `mapping` of the request. */
 function mappingOf(
-  { environment: given = [], environmentSet, newEnvironmentSet }: ImportFromOptions,
+  { environment: environmentMappings = [], environmentSet, newEnvironmentSet }: ImportFromOptions,
   files: readonly SourceFile[],
   project: number,
 ): object {
@@ -148,7 +148,7 @@ function mappingOf(
     if (!isSet) throw new UsageError('--file <environment>=<file> needs --environment-set or --new-environment-set.')
     return { mapping: files.map(({ name, text }) => ({ name: name ?? '', content: text })) }
   }
-  const environments = given.map(splitMapping)
+  const environments = environmentMappings.map(splitMapping)
   const content = first?.text
   if (isSet) {
     const mapping = environments.map(({ from, to }) => ({ environment: from, name: to ?? from }))
@@ -166,8 +166,8 @@ function mappingOf(
 }
 
 /** `production=live` */
-function splitMapping(given: string): { readonly from: string; readonly to: string | undefined } {
-  const [from = '', ...rest] = given.split('=')
+function splitMapping(argument: string): { readonly from: string; readonly to: string | undefined } {
+  const [from = '', ...rest] = argument.split('=')
   return { from, to: rest.length === 0 ? undefined : rest.join('=') }
 }
 

@@ -31,9 +31,9 @@ export async function readSource(source: string, { file, url, tokenEnv }: Source
 }
 
 /** A file whose own name has an equals sign is read by that name. */
-function readNamedFile(given: string): SourceFile {
-  const [, name, path] = existsSync(given) ? [] : (/^([^=]+)=(.+)$/.exec(given) ?? [])
-  return { name, text: readFile(path ?? given) }
+function readNamedFile(argument: string): SourceFile {
+  const [, name, path] = existsSync(argument) ? [] : (/^([^=]+)=(.+)$/.exec(argument) ?? [])
+  return { name, text: readFile(path ?? argument) }
 }
 
 function readFile(file: string): string {

@@ -13,10 +13,10 @@ export interface FlagOverride {
 export type FlagOverrides = ReadonlyMap<string, FlagOverride>
 
 /** The forms that people write: `true`, `"variant"` or `{value, payload}`. Undefined for anything else. */
-export function readOverride(given: unknown): FlagOverride | undefined {
-  if (typeof given === 'boolean' || typeof given === 'string') return { value: given }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
-  const { value, payload, ...others } = given as Record<string, unknown>
+export function readOverride(input: unknown): FlagOverride | undefined {
+  if (typeof input === 'boolean' || typeof input === 'string') return { value: input }
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined
+  const { value, payload, ...others } = input as Record<string, unknown>
   if ((typeof value !== 'boolean' && typeof value !== 'string') || Object.keys(others).length > 0) return undefined
   return payload === undefined ? { value } : { value, payload }
 }
@@ -37,8 +37,8 @@ export function overrideProblem(flag: Pick<Flag, 'key' | 'filters'>, { value, pa
 }
 
 /** The flag with this value for everyone, also where SDKs evaluate the filters themselves. */
-export function overriddenFlag<F extends Pick<Flag, 'filters' | 'override'>>(flag: F, given: FlagOverride): F {
-  const override = definitionOf(flag.filters, given)
+export function overriddenFlag<F extends Pick<Flag, 'filters' | 'override'>>(flag: F, requested: FlagOverride): F {
+  const override = definitionOf(flag.filters, requested)
   return {
     ...flag,
     active: true,

@@ -55,15 +55,15 @@ const bytesOf = (flags: Iterable<Flag>): number => {
 }
 
 /** The same project with some flags read again: those found have changed or are new, the others were deleted. */
-export function withFlags(served: ServedProject, lookedUp: readonly number[], found: readonly Flag[]): ServedProject {
+export function withFlags(served: ServedProject, lookedUp: readonly number[], current: readonly Flag[]): ServedProject {
   const { project, cohorts, hasPersons } = served
   const { live, stale } = withoutFlags(served.live, lookedUp, served.highestId)
-  live.push(...found)
-  const bytes = served.bytes - bytesOf(stale) + bytesOf(found)
-  const isFound = new Set(found.map(flag => flag.id))
-  const removed = lookedUp.filter(id => !isFound.has(id))
-  const snapshot = served.snapshot.update({ flags: found.map(flagDefinition), removed })
-  const highestId = highestOf(found, served.highestId)
+  live.push(...current)
+  const bytes = served.bytes - bytesOf(stale) + bytesOf(current)
+  const currentIds = new Set(current.map(flag => flag.id))
+  const removed = lookedUp.filter(id => !currentIds.has(id))
+  const snapshot = served.snapshot.update({ flags: current.map(flagDefinition), removed })
+  const highestId = highestOf(current, served.highestId)
   return withFlagsById({ project, snapshot, live, cohorts, hasPersons, bytes, highestId })
 }
 

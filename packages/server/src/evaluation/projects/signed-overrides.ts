@@ -37,10 +37,10 @@ export function createOverrideSigner(secretKey: string): OverrideSigner {
       return `${prefix}.${content}.${signature(project, content).toString('base64url')}`
     },
     read(project, token) {
-      const [, content, given] = tokenPattern.exec(token) ?? []
-      if (content === undefined || given === undefined) return 'invalid'
+      const [, content, encodedSignature] = tokenPattern.exec(token) ?? []
+      if (content === undefined || encodedSignature === undefined) return 'invalid'
       const expected = signature(project, content)
-      const sent = Buffer.from(given, 'base64url')
+      const sent = Buffer.from(encodedSignature, 'base64url')
       if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return 'invalid'
       return readContent(content) ?? 'invalid'
     },
@@ -65,7 +65,7 @@ const shortest = (override: FlagOverride): unknown => ('payload' in override ? o
 function readContent(content: string): SignedOverrides | undefined {
   try {
     const { o, e } = JSON.parse(Buffer.from(content, 'base64url').toString()) as { o: object; e: unknown }
-    const entries = Object.entries(o).map(([key, given]) => [key, readOverride(given)] as const)
+    const entries = Object.entries(o).map(([key, value]) => [key, readOverride(value)] as const)
     if (typeof e !== 'number' || entries.some(([, override]) => override === undefined)) return undefined
     return { overrides: new Map(entries as [string, FlagOverride][]), expiresAt: e * 1000 }
   } catch {

@@ -32,8 +32,8 @@ export function createTokenIndex(
   return {
     get: token => projects.peek(token),
     async find(token) {
-      const known = projects.peek(token)
-      if (known !== undefined) return known
+      const cached = projects.peek(token)
+      if (cached !== undefined) return cached
       if (!tokenPattern.test(token) || (unknown.peek(token) ?? 0) > now()) return undefined
       let projectId: number | undefined
       // One lookup fills both caches, and each is invalidated separately.

@@ -72,9 +72,9 @@ export async function readWithinBounds<R extends Read>(
   /** How many of the next `rows` rows fit into `batchBytesMax`. */
   countFitting: (rows: number) => Id | Promise<Id>,
 ): Promise<{ readonly read: R; readonly rows: number }> {
-  const found = await read(rows, Math.floor(batchBytesMax / rows))
-  if (Number(found.complete) === Number(found.size)) return { read: found, rows }
-  const isFitting = Number(found.bytes) <= batchBytesMax
+  const result = await read(rows, Math.floor(batchBytesMax / rows))
+  if (Number(result.complete) === Number(result.size)) return { read: result, rows }
+  const isFitting = Number(result.bytes) <= batchBytesMax
   // A row larger than the limit forms a batch of its own.
   const fitting = isFitting ? rows : Math.max(Number(await countFitting(rows)), 1)
   return { read: await read(fitting, Number.MAX_SAFE_INTEGER), rows: fitting }

@@ -44,18 +44,18 @@ export class PropertyLines {
     const hasEscapes = this.#backslash < end
     for (let field = 0; field < this.#patterns.length; field++) {
       const pattern = this.#patterns[field]!
-      let found = this.#next[field]!
-      if (found < start) {
-        found = indexOrEnd(text, pattern, start)
-        this.#next[field] = found
+      let position = this.#next[field]!
+      if (position < start) {
+        position = indexOrEnd(text, pattern, start)
+        this.#next[field] = position
       }
-      if (found >= end) {
+      if (position >= end) {
         values[field] = undefined
         continue
       }
-      const before = text.charCodeAt(found - 1)
+      const before = text.charCodeAt(position - 1)
       if (hasEscapes || (before !== COMMA && before !== OPENING_BRACE)) return false
-      const value = scalarValue(text, found + pattern.length)
+      const value = scalarValue(text, position + pattern.length)
       if (value === undefined) return false
       values[field] = value
     }

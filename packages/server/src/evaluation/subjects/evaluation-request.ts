@@ -26,12 +26,12 @@ const nothing: Record<string, never> = Object.freeze({})
 /** Lenient where SDKs differ: a field of the wrong type counts as absent. */
 export function readEvaluationRequest(body: unknown, headers: Headers): EvaluationRequest {
   const sent = propertiesOf(body)
-  const given = propertiesOf(sent.person_properties ?? sent.$properties)
-  const deviceId = filledIdOf(sent.$device_id ?? sent.device_id ?? given.$device_id)
+  const sentProperties = propertiesOf(sent.person_properties ?? sent.$properties)
+  const deviceId = filledIdOf(sent.$device_id ?? sent.device_id ?? sentProperties.$device_id)
   return {
     token: textOf(sent.token ?? sent.api_key ?? sent.$token),
     distinctId: idOf(sent.distinct_id ?? sent.$distinct_id),
-    personProperties: withDeviceId(given, deviceId),
+    personProperties: withDeviceId(sentProperties, deviceId),
     groups: groupsOf(sent.groups ?? sent.$groups),
     groupProperties: propertiesOf(sent.group_properties) as Readonly<Record<string, Properties>>,
     anonDistinctId: filledIdOf(sent.$anon_distinct_id),
@@ -57,9 +57,9 @@ function idOf(value: unknown): string | undefined {
 const filledIdOf = (value: unknown): string | undefined => idOf(value) || undefined
 
 function groupsOf(value: unknown): Readonly<Record<string, string | number>> {
-  const given = propertiesOf(value)
-  if (given === nothing) return nothing
-  const keys = Object.entries(given).filter(([, key]) => typeof key === 'string' || typeof key === 'number')
+  const sentGroups = propertiesOf(value)
+  if (sentGroups === nothing) return nothing
+  const keys = Object.entries(sentGroups).filter(([, key]) => typeof key === 'string' || typeof key === 'number')
   return Object.fromEntries(keys) as Record<string, string | number>
 }
 

@@ -41,7 +41,7 @@ export async function gatherReferences(
     const foundCohorts = (await tx.cohorts.findLive(projectId, cohortIds)).map(cohortDefinition)
     for (const flag of foundFlags) flags.set(flag.id, flag)
     for (const cohort of foundCohorts) cohorts.set(cohort.id, cohort)
-    open = [...foundFlags, ...foundCohorts].map(found => found.filters)
+    open = [...foundFlags, ...foundCohorts].map(definition => definition.filters)
   }
   return { flags: [...flags.values()], cohorts: [...cohorts.values()] }
 }

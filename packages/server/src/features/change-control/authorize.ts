@@ -74,8 +74,14 @@ export async function authorizeFlag(
   }
   const request = await approvedRequest(tx, permit, project, { flagId: stored?.id ?? null, cohortId: null })
   if (request.kind !== 'flag') return scheduledDecision(permit, request)
-  const known = impact ?? request.impact ?? undefined
-  const change = proposedFlagChange({ stored, flag, isByKey: request.isByKey, impact: known, dependents: gaining })
+  const latestImpact = impact ?? request.impact ?? undefined
+  const change = proposedFlagChange({
+    stored,
+    flag,
+    isByKey: request.isByKey,
+    impact: latestImpact,
+    dependents: gaining,
+  })
   const statuses = await statusesFor(tx, project, request, policies, change)
   if (!areSatisfied(statuses)) return { kind: 'withdrawn' }
   const grown = await grownImpact(tx, request, statuses, () => evidence.impactOf(planned), now)
@@ -136,8 +142,8 @@ export async function authorizeSchedule(
   const impact = isMeasured ? evidence.impactOf(save) : undefined
   if (permit.kind === 'approved') {
     const request = await approvedRequest(tx, permit, project, { flagId: flag.id, cohortId: null }, 'approved')
-    const known = impact ?? request.impact ?? undefined
-    const change = proposedSchedule(outcome, { isByKey: request.isByKey, impact: known, dependents })
+    const latestImpact = impact ?? request.impact ?? undefined
+    const change = proposedSchedule(outcome, { isByKey: request.isByKey, impact: latestImpact, dependents })
     const statuses = await statusesFor(tx, project, request, policies, change)
     return areSatisfied(statuses) ? byRequest(request) : { kind: 'withdrawn' }
   }

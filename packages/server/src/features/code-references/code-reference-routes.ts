@@ -63,12 +63,12 @@ export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps):
 
 /** A line that names a flag several times is one reference. */
 function readReferences(sent: CodeReferencesWrite['references']): readonly CodeReference[] {
-  const found = new Map<string, CodeReference>()
+  const references = new Map<string, CodeReference>()
   for (const { flag_key, path, line, excerpt = '' } of sent) {
     const reference = { flagKey: storable(flag_key), path: storable(path), line, excerpt: storable(excerpt) }
-    found.set(JSON.stringify([reference.path, line, reference.flagKey]), reference)
+    references.set(JSON.stringify([reference.path, line, reference.flagKey]), reference)
   }
-  return [...found.values()]
+  return [...references.values()]
 }
 
 const repositoryToWire = (repository: CodeRepository): RepositoryWire => ({

@@ -31,7 +31,7 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>) {
 
   return {
     /** Replaces all references of the repository. Raises `invalid` when the project has too many repositories. */
-    async replace(projectId: number, scan: CodeScan, found: readonly CodeReference[]): Promise<CodeRepository> {
+    async replace(projectId: number, scan: CodeScan, references: readonly CodeReference[]): Promise<CodeRepository> {
       // The row is locked until the end of the transaction, so that two scans do not mix their references.
       const { id } = await db
         .insertInto('code_repositories')
@@ -48,7 +48,7 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>) {
         )
       }
       await db.deleteFrom('code_references').where('repository_id', '=', id).execute()
-      for (const part of inParts(found, rowsPerStatement)) {
+      for (const part of inParts(references, rowsPerStatement)) {
         await db
           .insertInto('code_references')
           .values(
@@ -63,7 +63,7 @@ export function sqlCodeReferenceStore(db: Kysely<Tables>) {
           )
           .execute()
       }
-      return { ...scan, id, referenceCount: found.length }
+      return { ...scan, id, referenceCount: references.length }
     },
     /** By name. */
     async listRepositories(projectId: number): Promise<readonly CodeRepository[]> {

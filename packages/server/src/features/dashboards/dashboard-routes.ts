@@ -90,8 +90,8 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   const ensure = async (actor: Actor, project: Project, id: string, isEnriched: boolean) => {
     const time = now()
     return database.transaction(async tx => {
-      const found = await getFlag(tx, project, id)
-      const { flag, dashboard } = await ensureUsageDashboard(tx, actor, project, found, { isEnriched }, time)
+      const storedFlag = await getFlag(tx, project, id)
+      const { flag, dashboard } = await ensureUsageDashboard(tx, actor, project, storedFlag, { isEnriched }, time)
       return {
         ...flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag)),
         dashboard: await showDashboard(tx, dashboard, readDayRange({}, time), time),
@@ -127,7 +127,7 @@ async function checkTiles(tx: Stores, project: Project, { tiles = [] }: Dashboar
     throw invalid('tiles', 'max_length', `A dashboard can have at most ${dashboardTilesMax} tiles.`)
   }
   const ids = [...new Set(tiles.map(tile => tile.flagId))]
-  const known = new Set((await tx.flags.findLive(project.id, ids)).map(flag => flag.id))
-  const unknown = ids.find(id => !known.has(id))
+  const liveIds = new Set((await tx.flags.findLive(project.id, ids)).map(flag => flag.id))
+  const unknown = ids.find(id => !liveIds.has(id))
   if (unknown !== undefined) throw invalid('tiles', 'does_not_exist', `This project has no flag with id ${unknown}.`)
 }

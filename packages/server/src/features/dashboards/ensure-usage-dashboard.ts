@@ -18,9 +18,11 @@ export async function ensureUsageDashboard(
   { isEnriched }: { readonly isEnriched: boolean },
   now: Instant,
 ): Promise<{ readonly flag: Flag; readonly dashboard: Dashboard }> {
-  const known = await tx.dashboards.find(project.id, flag.usageDashboardId)
+  const existing = await tx.dashboards.find(project.id, flag.usageDashboardId)
   const { flag: updated, dashboard } =
-    known && !known.isDeleted ? { flag, dashboard: known } : await replaceDashboard(tx, actor, project, flag, now)
+    existing && !existing.isDeleted
+      ? { flag, dashboard: existing }
+      : await replaceDashboard(tx, actor, project, flag, now)
   if (dashboard.isEnriched || !(isEnriched || flag.hasEnrichedAnalytics)) return { flag: updated, dashboard }
   await tx.dashboards.update(dashboard.id, { isEnriched: true })
   const changes = [{ action: 'changed', field: 'usage_dashboard_enriched', before: false, after: true }] as const

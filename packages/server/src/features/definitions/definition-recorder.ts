@@ -43,16 +43,16 @@ export function createDefinitionRecorder(): DefinitionRecorder {
   async function knownOf(store: DefinitionStore, projectId: number): Promise<Known> {
     const cached = projects.get(projectId)
     if (cached) return cached
-    const known: Known = { names: new Map(), values: new Map(), counts: new Map() }
+    const recorded: Known = { names: new Map(), values: new Map(), counts: new Map() }
     for (const { kind, name, lastSeenAt } of await store.list(projectId)) {
-      known.names.set(nameKey(kind, name), dateOf(lastSeenAt).getTime())
-      count(known, kind)
+      recorded.names.set(nameKey(kind, name), dateOf(lastSeenAt).getTime())
+      count(recorded, kind)
     }
     for (const { name, value, lastSeenAt } of await store.listValues(projectId)) {
-      known.values.set(valueKey(name, value), dateOf(lastSeenAt).getTime())
-      count(known, valuesOf(name))
+      recorded.values.set(valueKey(name, value), dateOf(lastSeenAt).getTime())
+      count(recorded, valuesOf(name))
     }
-    return known
+    return recorded
   }
 
   return {
@@ -61,10 +61,10 @@ export function createDefinitionRecorder(): DefinitionRecorder {
       const sample = sampleOf(project.id, events, time)
       if (sample.length === 0) return nothing
       const observed = observeEvents(project, sample)
-      const known = await knownOf(tx.definitions, project.id)
+      const recorded = await knownOf(tx.definitions, project.id)
       const isDue = (at: number | undefined) => at === undefined || time - at >= dayMilliseconds
       // The counts include what this call adds, so that one batch cannot exceed the limits.
-      const counts = new Map(known.counts)
+      const counts = new Map(recorded.counts)
       const hasCapacity = (kind: string, max: number) => {
         const n = counts.get(kind) ?? 0
         if (n >= max) return false
@@ -72,12 +72,12 @@ export function createDefinitionRecorder(): DefinitionRecorder {
         return true
       }
       const definitions = observed.definitions.filter(({ kind, name }) => {
-        const at = known.names.get(nameKey(kind, name))
+        const at = recorded.names.get(nameKey(kind, name))
         return isDue(at) && (at !== undefined || hasCapacity(kind, definitionsPerKindMax))
       })
-      let valueCount = known.values.size
+      let valueCount = recorded.values.size
       const values = observed.values.filter(({ name, value }) => {
-        const at = known.values.get(valueKey(name, value))
+        const at = recorded.values.get(valueKey(name, value))
         if (at !== undefined) return isDue(at)
         if (valueCount >= valuesPerProjectMax || !hasCapacity(valuesOf(name), valuesPerPropertyMax)) return false
         valueCount += 1
@@ -86,15 +86,15 @@ export function createDefinitionRecorder(): DefinitionRecorder {
       if (definitions.length + values.length > 0) await tx.definitions.save(project.id, definitions, values, now)
       return () => {
         for (const { kind, name } of definitions) {
-          if (!known.names.has(nameKey(kind, name))) count(known, kind)
-          known.names.set(nameKey(kind, name), time)
+          if (!recorded.names.has(nameKey(kind, name))) count(recorded, kind)
+          recorded.names.set(nameKey(kind, name), time)
         }
         for (const { name, value } of values) {
-          if (!known.values.has(valueKey(name, value))) count(known, valuesOf(name))
-          known.values.set(valueKey(name, value), time)
+          if (!recorded.values.has(valueKey(name, value))) count(recorded, valuesOf(name))
+          recorded.values.set(valueKey(name, value), time)
         }
         projects.delete(project.id)
-        projects.set(project.id, known)
+        projects.set(project.id, recorded)
         evictOldest(projects)
       }
     },

@@ -27,10 +27,10 @@ export function serveDefinitions(serve: ServeRoute, { database }: { readonly dat
             ? await tx.definitions.samplePersons(project.id)
             : [],
     }))
-    const found = new Map<string, Pick<Definition, 'name' | 'type'> & { lastSeenAt: string | null }>()
-    for (const [name, propertyType] of namesIn(sample)) found.set(name, { name, type: propertyType, lastSeenAt: null })
-    for (const one of stored) found.set(one.name, one)
-    const matching = [...found.values()]
+    const byName = new Map<string, Pick<Definition, 'name' | 'type'> & { lastSeenAt: string | null }>()
+    for (const [name, propertyType] of namesIn(sample)) byName.set(name, { name, type: propertyType, lastSeenAt: null })
+    for (const one of stored) byName.set(one.name, one)
+    const matching = [...byName.values()]
       .filter(({ name }) => isFound(name, query.search ?? ''))
       .sort((a, b) => (a.name < b.name ? -1 : 1))
     const window = readWindow(query)

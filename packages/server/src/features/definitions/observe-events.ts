@@ -63,8 +63,8 @@ export function observeEvents(project: Project, events: readonly IncomingEvent[]
 }
 
 function indexOf({ groupTypes }: Project, type: unknown): number | undefined {
-  const found = Object.entries(groupTypes).find(([, name]) => name === type)
-  return found && Number(found[0])
+  const entry = Object.entries(groupTypes).find(([, name]) => name === type)
+  return entry && Number(entry[0])
 }
 
 const objectOf = (value: unknown): object =>

@@ -158,8 +158,8 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .orderBy(order.field === 'last_called_at' ? lastCalled : sql.ref(`flags.${order.field}`), direction)
         .orderBy('flags.id', direction)
       const page = await readPage(ids, window, ({ id }) => id)
-      const found = new Map((await findFlags(db, page.items)).map(row => [row.id, row]))
-      return { count: page.count, items: page.items.map(id => toFlag(found.get(id)!)) }
+      const rowsById = new Map((await findFlags(db, page.items)).map(row => [row.id, row]))
+      return { count: page.count, items: page.items.map(id => toFlag(rowsById.get(id)!)) }
     },
     /** Tags and creators of the flags that are neither deleted nor archived. */
     async facets(projectId: number, editable: EditableFlags): Promise<FlagFacets> {

@@ -114,16 +114,16 @@ async function prepareTarget(
   const cohorts: PreparedItem[] = []
   const flags: PreparedItem[] = []
   /** What exists here after the import. */
-  const known = new Set<string>()
+  const available = new Set<string>()
   const existingIds = { flag: new Map<string, number>(), segment: new Map<string, number>() }
   for (const item of items) {
     await slice.next()
     const existing = current.existingId(item)
     if (existing !== undefined) existingIds[item.kind].set(item.sourceId, existing)
-    const outcome = outcomeOf(item, current, options, known)
+    const outcome = outcomeOf(item, current, options, available)
     if (outcome) outcomes.set(item.position, outcome)
     else (item.kind === 'flag' ? flags : cohorts).push(preparedItem(item))
-    if (!outcome || existing !== undefined) known.add(`${item.kind} ${item.sourceId}`)
+    if (!outcome || existing !== undefined) available.add(`${item.kind} ${item.sourceId}`)
   }
   if (cohorts.length > 0 && !hasAnyScope(actor.key, ['cohort:write'])) {
     throw forbidden('The file has segments: this key also needs the scope cohort:write.')
@@ -158,7 +158,7 @@ function outcomeOf(
   item: PlannedItem,
   current: CurrentState,
   { onlyExact, overwrite }: ApplyOptions,
-  known: ReadonlySet<string>,
+  available: ReadonlySet<string>,
 ): Outcome | undefined {
   const { definition, drift, status } = item
   if (definition === null) return 'skipped'
@@ -172,7 +172,8 @@ function outcomeOf(
   if (drift !== 'new' && drift !== 'changed_at_source' && !overwrite) return 'skipped'
   const uses = usesOfDefinition(definition)
   // What it depends on may have been left out on request.
-  const hasAll = uses.flags.every(id => known.has(`flag ${id}`)) && uses.cohorts.every(id => known.has(`segment ${id}`))
+  const hasAll =
+    uses.flags.every(id => available.has(`flag ${id}`)) && uses.cohorts.every(id => available.has(`segment ${id}`))
   return hasAll ? undefined : 'skipped'
 }
 

@@ -85,15 +85,15 @@ async function existingPlace(
   tx: Stores,
   actor: Actor,
   organization: Organization,
-  { project: given, environment, name: wanted }: MappingEntry,
+  { project: wantedProject, environment, name: wanted }: MappingEntry,
   set: EnvironmentSet | undefined,
   field: string,
 ): Promise<Pick<NewTarget, 'project' | 'name'>> {
-  const name = wanted ?? (set && given === undefined ? (environment ?? null) : null)
+  const name = wanted ?? (set && wantedProject === undefined ? (environment ?? null) : null)
   const inSet = set?.environments.find(other =>
-    given === undefined ? isSame(other.name, name) : other.projectId === given,
+    wantedProject === undefined ? isSame(other.name, name) : other.projectId === wantedProject,
   )
-  const projectId = given ?? inSet?.projectId
+  const projectId = wantedProject ?? inSet?.projectId
   if (projectId === undefined) {
     if (!set) throw invalid(`${field}__project`, 'required', 'Send the id of a project.')
     throw invalid(`${field}__name`, 'does_not_exist', `There is no environment "${name ?? ''}" in the set.`)
@@ -130,6 +130,6 @@ function matching({ environments }: EnvironmentSet, names: readonly string[]): M
     return environment === undefined ? [] : [{ environment, name, project: projectId }]
   })
   if (matches.length > 0) return matches
-  const known = names.length === 0 ? 'none' : names.join(', ')
-  throw invalid('environment_set', 'invalid_input', `No environment of the set is in the file, which has ${known}.`)
+  const listed = names.length === 0 ? 'none' : names.join(', ')
+  throw invalid('environment_set', 'invalid_input', `No environment of the set is in the file, which has ${listed}.`)
 }

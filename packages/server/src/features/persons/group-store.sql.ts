@@ -30,10 +30,10 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
      * the index. `isNew` means that the project has changed and the change must be announced.
      */
     async ensureType(projectId: number, name: string): Promise<{ index: number; isNew: boolean } | undefined> {
-      const known = await listTypes(projectId)
-      const index = known.get(name)
+      const types = await listTypes(projectId)
+      const index = types.get(name)
       if (index !== undefined) return { index, isNew: false }
-      const taken = new Set(known.values())
+      const taken = new Set(types.values())
       const free = Array.from({ length: groupTypesPerProjectMax }, (_, n) => n).find(n => !taken.has(n))
       if (free === undefined) return undefined
       const result = await db
@@ -46,16 +46,16 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
     },
     find,
     async findMany(projectId: number, refs: readonly GroupRef[]): Promise<readonly Group[]> {
-      const found = await Promise.all(refs.map(ref => find(projectId, ref)))
-      return found.filter(group => group !== undefined)
+      const groups = await Promise.all(refs.map(ref => find(projectId, ref)))
+      return groups.filter(group => group !== undefined)
     },
     /** Creates or updates. Throws `StaleWrite` on a concurrent change. */
     async update(projectId: number, ref: GroupRef, update: PropertyUpdate, at: Instant): Promise<void> {
-      const known = await find(projectId, ref)
-      const properties = updateProperties(known?.properties ?? {}, update)
+      const current = await find(projectId, ref)
+      const properties = updateProperties(current?.properties ?? {}, update)
       const text = JSON.stringify(properties)
       const isTooLarge = text.length > propertiesCharactersMax
-      if (!known) {
+      if (!current) {
         const result = await db
           .insertInto('groups')
           .values({
@@ -71,9 +71,9 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
         if (Number(result.numInsertedOrUpdatedRows) === 0) throw new StaleWrite()
         return
       }
-      if (properties === known.properties || isTooLarge) return
+      if (properties === current.properties || isTooLarge) return
       onChanged(projectId, ref)
-      await saveVersioned(db, 'groups', known.id, { properties: text, version: known.version + 1 })
+      await saveVersioned(db, 'groups', current.id, { properties: text, version: current.version + 1 })
     },
     /** False when the group does not exist. */
     async remove(projectId: number, { typeIndex, key }: GroupRef): Promise<boolean> {

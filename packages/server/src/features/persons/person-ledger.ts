@@ -63,7 +63,7 @@ interface Draft {
   mergedInto: Draft | undefined
 }
 
-export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: () => string): PersonLedger {
+export function createPersonLedger(persons: ReadonlyMap<string, Person>, newUuid: () => string): PersonLedger {
   const drafts: Draft[] = []
   const byPersonId = new Map<number, Draft>()
   const byDistinctId = new Map<string, Draft>()
@@ -75,7 +75,7 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
   }
 
   function open(distinctId: string): Draft | undefined {
-    const person = known.get(distinctId)
+    const person = persons.get(distinctId)
     if (!person) return undefined
     const draft = byPersonId.get(person.id) ?? add(draftOf(person))
     byPersonId.set(person.id, draft)
@@ -89,8 +89,8 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
   }
 
   function findOrCreate(distinctId: string, at: Instant): Draft {
-    const found = find(distinctId)
-    if (found) return found
+    const existing = find(distinctId)
+    if (existing) return existing
     const draft = add(newDraft(newUuid(), at))
     bind(distinctId, draft)
     return draft

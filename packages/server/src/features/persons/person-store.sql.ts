@@ -104,7 +104,7 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       personIds: readonly number[],
       perPersonMax: number,
     ): Promise<ReadonlyMap<number, readonly string[]>> {
-      const found = new Map<number, string[]>(personIds.map(id => [id, []]))
+      const idsByPerson = new Map<number, string[]>(personIds.map(id => [id, []]))
       for (const part of inParts(personIds, parametersMax)) {
         const rows = await db
           .selectFrom('person_distinct_ids')
@@ -114,11 +114,11 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
           .orderBy('distinct_id')
           .execute()
         for (const row of rows) {
-          const ids = found.get(row.person_id)
+          const ids = idsByPerson.get(row.person_id)
           if (ids && ids.length < perPersonMax) ids.push(row.distinct_id)
         }
       }
-      return found
+      return idsByPerson
     },
 
     /** The stored hash keys of these persons, for experience continuity. */

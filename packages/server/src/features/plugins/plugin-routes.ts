@@ -104,9 +104,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
   serve(r.checkForUpdates, async ({ organization, params }) => {
     requireCanRead(organization)
     const plugin = await database.read(tx => getVisible(tx, organization, Number(params.id)))
-    const found = await tryFindLatest(plugin)
-    if (found.latestTag === undefined) return updateBody(plugin, found.warning)
-    const { latestTag } = found
+    const latest = await tryFindLatest(plugin)
+    if (latest.latestTag === undefined) return updateBody(plugin, latest.warning)
+    const { latestTag } = latest
     await database.transaction(tx => tx.plugins.setLatestTag(plugin.id, latestTag))
     return updateBody({ ...plugin, latestTag })
   })
@@ -152,12 +152,12 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
   })
 
   serve(r.releaseChanges, async ({ organization, params }) => {
-    const found = await database.read(tx => findReleaseChanges(tx, organization, Number(params.id)))
+    const comparison = await database.read(tx => findReleaseChanges(tx, organization, Number(params.id)))
     return {
-      release: found.release,
-      accepted_release: found.acceptedRelease,
-      changes: found.changes.map(change => ({ type: 'Plugin', ...change })),
-      source_known: found.isSourceKnown,
+      release: comparison.release,
+      accepted_release: comparison.acceptedRelease,
+      changes: comparison.changes.map(change => ({ type: 'Plugin', ...change })),
+      source_known: comparison.isSourceKnown,
     }
   })
 

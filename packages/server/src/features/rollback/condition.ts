@@ -49,17 +49,17 @@ export function readConditions(rollbackConditions: FreeObject): readonly ReadCon
   return conditions.map(readCondition)
 }
 
-function readCondition(given: unknown): ReadCondition {
-  if (!isObject(given)) return { problem: 'A condition must be an object.' }
-  const { threshold, window_minutes: window = windowMinutesDefault, minimum_samples: minimum = 1 } = given
-  const operator = operators[String(given.operator)]
+function readCondition(sent: unknown): ReadCondition {
+  if (!isObject(sent)) return { problem: 'A condition must be an object.' }
+  const { threshold, window_minutes: window = windowMinutesDefault, minimum_samples: minimum = 1 } = sent
+  const operator = operators[String(sent.operator)]
   if (!operator) return { problem: '"operator" must be gt, gte, lt or lte.' }
   if (typeof threshold !== 'number' || !Number.isFinite(threshold)) return { problem: '"threshold" must be a number.' }
   if (!isInteger(window, 1, windowMinutesMax)) {
     return { problem: `"window_minutes" must be an integer from 1 to ${windowMinutesMax}.` }
   }
   if (!isInteger(minimum, 0, Number.MAX_SAFE_INTEGER)) return { problem: '"minimum_samples" must be an integer.' }
-  const metric = readMetric(given.metric)
+  const metric = readMetric(sent.metric)
   if (typeof metric === 'string') return { problem: metric }
   return { condition: { metric, operator, threshold, windowMinutes: window, minimumSamples: minimum } }
 }
@@ -78,24 +78,24 @@ const operators: Readonly<Record<string, Comparison>> = {
 const sampleMath = ['average', 'sum', 'minimum', 'maximum', 'count'] as const
 
 /** A string is the name of a pushed metric. Returns an error message when the metric is invalid. */
-function readMetric(given: unknown): Metric | string {
-  if (typeof given === 'string' && given !== '') return { kind: 'samples', name: given, math: 'average' }
-  if (!isObject(given)) return '"metric" must be an object, or the name of a pushed metric.'
-  if (typeof given.event === 'string' && given.event !== '') return readEventMetric(given, given.event)
-  if (typeof given.name !== 'string' || given.name === '') return '"metric" requires an "event" or a "name".'
-  const math = sampleMath.find(known => known === (given.math ?? 'average'))
+function readMetric(sent: unknown): Metric | string {
+  if (typeof sent === 'string' && sent !== '') return { kind: 'samples', name: sent, math: 'average' }
+  if (!isObject(sent)) return '"metric" must be an object, or the name of a pushed metric.'
+  if (typeof sent.event === 'string' && sent.event !== '') return readEventMetric(sent, sent.event)
+  if (typeof sent.name !== 'string' || sent.name === '') return '"metric" requires an "event" or a "name".'
+  const math = sampleMath.find(candidate => candidate === (sent.math ?? 'average'))
   return math
-    ? { kind: 'samples', name: given.name, math }
+    ? { kind: 'samples', name: sent.name, math }
     : `"math" of a pushed metric must be one of ${sampleMath.join(', ')}.`
 }
 
-function readEventMetric(given: Record<string, unknown>, event: string): Metric | string {
+function readEventMetric(sent: Record<string, unknown>, event: string): Metric | string {
   const {
     properties = [],
     per,
     only_flagged: isOnlyFlagged = false,
     math = per === undefined ? 'count' : 'rate',
-  } = given
+  } = sent
   if (math !== 'count' && math !== 'rate') return '"math" of an event metric must be count or rate.'
   if (per !== undefined && (typeof per !== 'string' || per === '')) return '"per" must be the name of an event.'
   if (typeof isOnlyFlagged !== 'boolean') return '"only_flagged" must be true or false.'

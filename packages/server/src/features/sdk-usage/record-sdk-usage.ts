@@ -13,11 +13,11 @@ export async function recordSdkUsage(database: Database, calls: readonly SdkCall
     await database.transaction(async tx => {
       const project = await tx.projects.find(projectId)
       if (!project) return
-      const known = new Set((await tx.sdkUsage.list(projectId)).map(sdkKey))
+      const recordedKeys = new Set((await tx.sdkUsage.list(projectId)).map(sdkKey))
       const fresh = called
-        .filter(each => !known.has(sdkKey(each)))
-        .slice(0, Math.max(0, sdksPerProjectMax - known.size))
-      await tx.sdkUsage.add(projectId, [...called.filter(each => known.has(sdkKey(each))), ...fresh], now)
+        .filter(each => !recordedKeys.has(sdkKey(each)))
+        .slice(0, Math.max(0, sdksPerProjectMax - recordedKeys.size))
+      await tx.sdkUsage.add(projectId, [...called.filter(each => recordedKeys.has(sdkKey(each))), ...fresh], now)
       if (fresh.length === 0) return
       const { organizationId } = project
       await tx.changes.append({ topic: 'sdk', organizationId, projectId, entityId: String(projectId), at: now })

@@ -77,8 +77,8 @@ export function createSdkCalls(): SdkCalls {
       if (projects.size >= projectsMax) projects.clear()
       return [...drained.values()]
     },
-    onNew(given) {
-      listener = given
+    onNew(newListener) {
+      listener = newListener
     },
   }
 }

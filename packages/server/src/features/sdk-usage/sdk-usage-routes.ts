@@ -4,8 +4,8 @@ import type { Database } from '../../stores.ts'
 
 export function serveSdkUsage(serve: ServeRoute, { database }: { readonly database: Database }): void {
   serve(routes.sdkUsage.list, async ({ project }) => {
-    const found = await database.query(tx => tx.sdkUsage.list(project.id))
-    return found.map(sdk => ({
+    const sdks = await database.query(tx => tx.sdkUsage.list(project.id))
+    return sdks.map(sdk => ({
       library: sdk.library,
       version: sdk.version,
       calls: sdk.calls,

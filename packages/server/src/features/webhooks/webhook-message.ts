@@ -88,8 +88,8 @@ function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext):
   const through = event.keyLabel ? ` (${event.keyLabel})` : ''
   const fields = [...new Set(changes.flatMap(({ field }) => field ?? []))].slice(0, fieldsNamedMax)
   const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
-  const given = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
-  const why = given === '' ? '' : `. Reason: ${given}`
+  const reason = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
+  const why = reason === '' ? '' : `. Reason: ${reason}`
   return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`.replaceAll(/\s+/g, ' ')
 }
 

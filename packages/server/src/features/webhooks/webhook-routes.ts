@@ -97,9 +97,9 @@ export function serveWebhooks(serve: ServeRoute, { database, outgoing, secretBox
     requireAdmin(actor, project)
     const delivery = await database.read(async tx => {
       const webhook = await getWebhook(tx, project, Number(params.webhook_id))
-      const found = await tx.webhooks.findDelivery(webhook.id, Number(params.delivery_id))
-      if (!found) throw missing('Delivery')
-      return found
+      const stored = await tx.webhooks.findDelivery(webhook.id, Number(params.delivery_id))
+      if (!stored) throw missing('Delivery')
+      return stored
     })
     return send({ ...delivery, attempts: 0 })
   })

@@ -11,10 +11,10 @@ export interface ComponentSchemas {
 
 export function createComponentSchemas(): ComponentSchemas {
   const components: Record<string, Json> = {}
-  const known = new Map<string, string>()
+  const sources = new Map<string, string>()
 
-  function convert(given: unknown): Json {
-    const { [shapeKeyword]: shape, ...schema } = given as Json
+  function convert(contractSchema: unknown): Json {
+    const { [shapeKeyword]: shape, ...schema } = contractSchema as Json
     if (shape !== undefined) return { ...convert(shape), ...limitsOf(schema) }
     const { title, ...body } = schema
     return typeof title === 'string' ? named(title, body) : anonymous(body)
@@ -22,9 +22,9 @@ export function createComponentSchemas(): ComponentSchemas {
 
   function named(title: string, body: Json): Json {
     const source = JSON.stringify(body)
-    if (known.has(title) && known.get(title) !== source) throw new Error(`Two schemas are called ${title}.`)
-    if (!known.has(title)) {
-      known.set(title, source)
+    if (sources.has(title) && sources.get(title) !== source) throw new Error(`Two schemas are called ${title}.`)
+    if (!sources.has(title)) {
+      sources.set(title, source)
       // Reserves the position: a component comes before those that it refers to.
       components[title] = {}
       components[title] = anonymous(body)

@@ -2,8 +2,8 @@ import { shapeKeyword } from '@halyard/contract'
 import type { Json } from './component-schemas.ts'
 
 /** A value of the schema: its own example, or one that is composed from its parts. */
-export function exampleOf(given: unknown): unknown {
-  const schema = given as Json
+export function exampleOf(contractSchema: unknown): unknown {
+  const schema = contractSchema as Json
   if (Array.isArray(schema.examples)) return schema.examples[0]
   if (schema[shapeKeyword] !== undefined) return exampleOf(schema[shapeKeyword])
   if ('const' in schema) return schema.const

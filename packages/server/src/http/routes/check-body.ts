@@ -37,18 +37,20 @@ export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
  */
 export function bodyChecker(schema: TSchema): (body: unknown) => void {
   const isRight = shapeChecker(schema)
-  const known = schema as AnySchema
-  const hasByteLimits = limitsBytes(known)
+  const anySchema = schema as AnySchema
+  const hasByteLimits = limitsBytes(anySchema)
   return body => {
     if (isRight(body)) {
-      checkText(known, body)
-      if (hasByteLimits) checkBytes(known, body, [])
+      checkText(anySchema, body)
+      if (hasByteLimits) checkBytes(anySchema, body, [])
       return
     }
-    if (known.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+    if (anySchema.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid(null, 'invalid_input', 'Send a JSON object.')
     }
-    throw firstFault(known, body, []) ?? invalid(null, 'invalid_input', 'The body does not have the documented shape.')
+    throw (
+      firstFault(anySchema, body, []) ?? invalid(null, 'invalid_input', 'The body does not have the documented shape.')
+    )
   }
 }
 
@@ -61,11 +63,11 @@ function firstFault(schema: AnySchema, value: unknown, path: readonly string[]):
       if (schema.required?.includes(name)) return invalid(here.join('__'), 'required', 'This field is required.')
       continue
     }
-    const found = firstFault(property, value[name], here)
-    if (found) return found
+    const problem = firstFault(property, value[name], here)
+    if (problem) return problem
   }
-  const known = schema.properties
-  const other = schema.additionalProperties === false && Object.keys(value).find(name => !Object.hasOwn(known, name))
+  const declared = schema.properties
+  const other = schema.additionalProperties === false && Object.keys(value).find(name => !Object.hasOwn(declared, name))
   return other ? invalid([...path, other].join('__'), 'invalid_input', 'This field is not known.') : undefined
 }
 
@@ -129,11 +131,11 @@ function rangeFault(
 function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly string[]): Problem | undefined {
   if (!schema.items) return undefined
   for (const [index, item] of items.entries()) {
-    const found = firstFault(schema.items, item, [])
-    if (!found) continue
-    const code = schema.items.type === 'integer' ? 'incorrect_type' : (found.code ?? 'invalid_input')
-    const where = found.field ? `Element ${index}, ${found.field}` : `Element ${index}`
-    return invalid(path.join('__'), code, `${where}: ${found.message}`)
+    const problem = firstFault(schema.items, item, [])
+    if (!problem) continue
+    const code = schema.items.type === 'integer' ? 'incorrect_type' : (problem.code ?? 'invalid_input')
+    const where = problem.field ? `Element ${index}, ${problem.field}` : `Element ${index}`
+    return invalid(path.join('__'), code, `${where}: ${problem.message}`)
   }
   return undefined
 }

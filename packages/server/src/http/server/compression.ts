@@ -49,14 +49,14 @@ export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Pro
 export function compressResponses(app: FastifyInstance): void {
   const encodingFor = createEncodingChooser()
   /** Definitions are sent from the same buffer until they change. */
-  const known = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
+  const encodedByBody = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
 
   function compressOnce(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
     const run = () =>
       encoding === 'gzip' ? gzipAsync(body, { level: gzipLevel }) : brotliAsync(body, brotliOptions(brotliQuality))
     if (typeof body === 'string') return run()
-    const encoded = known.get(body) ?? new Map<Encoding, Promise<Buffer>>()
-    known.set(body, encoded)
+    const encoded = encodedByBody.get(body) ?? new Map<Encoding, Promise<Buffer>>()
+    encodedByBody.set(body, encoded)
     const result = encoded.get(encoding) ?? run()
     encoded.set(encoding, result)
     return result

@@ -26,15 +26,15 @@ export function listPageFiles(folder = builtFolder('web')): PageFiles | undefine
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const index = read('index.html')
   // Read for the first request, which most processes never get.
-  let known: PageFonts | undefined
+  let cached: PageFonts | undefined
   const fonts = (): PageFonts => {
-    if (known) return known
+    if (cached) return cached
     const styles = [...index.matchAll(/href="\/(assets\/[^"]*\.css)"/g)].map(([, name]) => read(name!)).join('')
-    known = {
+    cached = {
       preload: (index.match(linkTag) ?? []).find(tag => tag.includes('as="font"')) ?? '',
       faces: (styles.match(/@font-face\s*\{[^{}]*\}/g) ?? []).join(''),
     }
-    return known
+    return cached
   }
   return { index, apiDocs: read('api-docs.html'), files: new Map(files), fonts }
 }

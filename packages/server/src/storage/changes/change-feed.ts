@@ -49,16 +49,16 @@ export function createChangeFeed(
 
   async function deliver(): Promise<void> {
     for (;;) {
-      const found = await log.listAfter(last ? position - 1 : position, batchMax)
-      const isKnown = last !== undefined && isSame(found[0], last)
-      const changes = isKnown ? found.slice(1) : found
-      const isMissing = last ? !isKnown : found.length > 0 && found[0]?.sequence !== position + 1
+      const listed = await log.listAfter(last ? position - 1 : position, batchMax)
+      const isKnown = last !== undefined && isSame(listed[0], last)
+      const changes = isKnown ? listed.slice(1) : listed
+      const isMissing = last ? !isKnown : listed.length > 0 && listed[0]?.sequence !== position + 1
       // Before they are notified: what is committed while they reset is delivered afterwards.
-      const next = isMissing && found.length === 0 ? await endOf(log) : { position, last, ...endingWith(changes) }
+      const next = isMissing && listed.length === 0 ? await endOf(log) : { position, last, ...endingWith(changes) }
       // Before, too: a listener that subscribes meanwhile may receive a change twice, but misses none after `newest`.
       ;({ position, last } = next)
       if (isMissing || changes.length > 0) await publish(changes, isMissing)
-      if (found.length < batchMax) return
+      if (listed.length < batchMax) return
     }
   }
 
@@ -132,8 +132,8 @@ export interface FeedStart {
 /** The end of the log as it is now. */
 export async function endOf(log: Pick<ChangeLog, 'listAfter' | 'head'>): Promise<FeedStart> {
   const position = await log.head()
-  const [found] = await log.listAfter(position - 1, 1)
-  return { position, last: found?.sequence === position ? found : undefined }
+  const [newest] = await log.listAfter(position - 1, 1)
+  return { position, last: newest?.sequence === position ? newest : undefined }
 }
 
 function endingWith(changes: readonly Change[]): FeedStart | undefined {
@@ -141,8 +141,8 @@ function endingWith(changes: readonly Change[]): FeedStart | undefined {
   return last && { position: last.sequence, last }
 }
 
-const isSame = (found: Change | undefined, known: Change): boolean =>
-  found?.sequence === known.sequence &&
-  found.at === known.at &&
-  found.topic === known.topic &&
-  found.entityId === known.entityId
+const isSame = (candidate: Change | undefined, last: Change): boolean =>
+  candidate?.sequence === last.sequence &&
+  candidate.at === last.at &&
+  candidate.topic === last.topic &&
+  candidate.entityId === last.entityId

@@ -90,7 +90,7 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
     },
     /** Whether definitions or access in one of the projects, or of their organization, have changed after a sequence. */
     async hasChanged(organizationId: string, projectIds: readonly number[], sequence: number): Promise<boolean> {
-      const found = await db
+      const change = await db
         .selectFrom('changes')
         .select('sequence')
         .where('sequence', '>', sequence)
@@ -99,7 +99,7 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) 
         .where(({ or, eb }) => or([eb('project_id', 'is', null), ...projectIds.map(id => eb('project_id', '=', id))]))
         .limit(1)
         .executeTakeFirst()
-      return found !== undefined
+      return change !== undefined
     },
     /** The oldest that are retained, at most `limit`. */
     listOldest: (limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]> =>

@@ -51,9 +51,9 @@ export class InvalidatedCache<V extends {}> {
     const running = this.#loads.get(key)
     if (running?.generation === this.#generation) return running.value
     const generation = this.#generation
-    const value = find().then(found => {
-      if (generation === this.#generation) this.set(key, found)
-      return found
+    const value = find().then(loaded => {
+      if (generation === this.#generation) this.set(key, loaded)
+      return loaded
     })
     const load = { generation, value }
     this.#loads.set(key, load)

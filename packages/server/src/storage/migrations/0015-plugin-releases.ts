@@ -109,11 +109,11 @@ async function maskSecretsInActivity(db: AnyDatabase): Promise<void> {
     .execute()
   const ofPlugins = new Map<unknown, Evidence>()
   for (const config of configs) {
-    const known = ofPlugins.get(config.plugin_id) ?? (await readEvidence(db, config.plugin_id, config.config_schema))
-    ofPlugins.set(config.plugin_id, known)
+    const evidence = ofPlugins.get(config.plugin_id) ?? (await readEvidence(db, config.plugin_id, config.config_schema))
+    ofPlugins.set(config.plugin_id, evidence)
     const masked = Object.entries(JSON.parse(config.config)).filter(([, value]) => value === secretMask)
-    const ownSecrets = new Set([...known.secret, ...masked.map(([key]) => key)])
-    await maskEntries(db, String(config.id), ownSecrets, known, config.secrets !== null)
+    const ownSecrets = new Set([...evidence.secret, ...masked.map(([key]) => key)])
+    await maskEntries(db, String(config.id), ownSecrets, evidence, config.secrets !== null)
   }
   const entries = await db
     .selectFrom('activity')

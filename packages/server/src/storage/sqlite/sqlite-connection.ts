@@ -103,8 +103,8 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #prepare(sql: string): { statement: SqliteStatement; isReader: boolean } {
-    const known = this.#statements.get(sql)
-    if (known) return known
+    const cached = this.#statements.get(sql)
+    if (cached) return cached
     if (this.#statements.size >= preparedStatementsMax) this.#statements.clear()
     const prepared = { statement: this.#handle.prepare(sql), isReader: returnsRows.test(sql) }
     this.#statements.set(sql, prepared)

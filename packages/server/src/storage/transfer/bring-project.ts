@@ -71,11 +71,11 @@ export async function bringProject(
     ['plugins', new Map(plugins.ids)],
   ])
   for (const [table, numbers] of survey.numbers) {
-    const known = names.get(table) ?? new Map<unknown, number | string>()
-    const unnamed = numbers.filter(number => !known.has(number))
+    const assigned = names.get(table) ?? new Map<unknown, number | string>()
+    const unnamed = numbers.filter(number => !assigned.has(number))
     const taken = await takeNumbers(tx, dialect, table, unnamed.length)
-    for (const [index, number] of unnamed.entries()) known.set(number, taken[index]!)
-    names.set(table, known)
+    for (const [index, number] of unnamed.entries()) assigned.set(number, taken[index]!)
+    names.set(table, assigned)
   }
   const rename: Rename = (table, id) => (table === 'organizations' ? organization.id : names.get(table)?.get(id))
 
@@ -154,8 +154,8 @@ function createArrivals(tx: Kysely<Tables>, name: string | undefined, credential
 
   async function withFreeUuids(persons: readonly Row[]): Promise<readonly Row[]> {
     const uuids = persons.map(({ uuid }) => String(uuid))
-    const found = await tx.selectFrom('persons').select('uuid').where('uuid', 'in', uuids).execute()
-    const taken = new Set(found.map(({ uuid }) => uuid))
+    const existing = await tx.selectFrom('persons').select('uuid').where('uuid', 'in', uuids).execute()
+    const taken = new Set(existing.map(({ uuid }) => uuid))
     return persons.map(row => (taken.has(String(row.uuid)) ? { ...row, uuid: credentials.newUuid() } : row))
   }
 

@@ -18,11 +18,11 @@ export interface Place {
 /** The requested organization, or the one that the project came from, or the only one. Raises ImportError. */
 export async function findOrganization(tx: Kysely<Tables>, wanted: string | undefined, origin: Row): Promise<Place> {
   const all = await tx.selectFrom('organizations').select(['id', 'name', 'slug']).orderBy('created_at').execute()
-  const found =
+  const organization =
     wanted === undefined
       ? (all.find(({ id }) => id === origin.id) ?? (all.length === 1 ? all[0] : undefined))
       : only(all.filter(({ id, slug, name }) => [id, slug, name].includes(wanted)))
-  if (found) return found
+  if (organization) return organization
   const choice = all.map(({ id, name }) => `  ${id}  ${name}`).join('\n')
   const problem =
     wanted === undefined ? 'Say which organization gets the project' : `"${wanted}" is no one organization here`
@@ -106,15 +106,15 @@ export async function findRoles(
   const ids = new Map<unknown, string>()
   const notes: string[] = []
   for (const role of roles) {
-    const known = await tx
+    const existing = await tx
       .selectFrom('roles')
       .select('id')
       .where('organization_id', '=', organization.id)
       .where('name_folded', '=', String(role.name_folded))
       .executeTakeFirst()
-    const id = known?.id ?? newUuid()
+    const id = existing?.id ?? newUuid()
     ids.set(role.id, id)
-    if (known) continue
+    if (existing) continue
     await tx
       .insertInto('roles')
       .values({
@@ -148,23 +148,23 @@ export async function findPlugins(tx: Kysely<Tables>, survey: Survey, organizati
   const free = new Set(here)
   for (const plugin of survey.plugins) {
     const own = [...free].filter(other => other.organization_id === organization.id)
-    let found = own.find(({ install_key }) => install_key !== null && install_key === plugin.install_key)
+    let match = own.find(({ install_key }) => install_key !== null && install_key === plugin.install_key)
     for (const other of free) {
-      if (found || other.plugin_type !== plugin.plugin_type || other.name !== plugin.name) continue
-      if (await hasFiles(tx, other.id, survey.pluginFiles.get(plugin.id) ?? new Map())) found = other
+      if (match || other.plugin_type !== plugin.plugin_type || other.name !== plugin.name) continue
+      if (await hasFiles(tx, other.id, survey.pluginFiles.get(plugin.id) ?? new Map())) match = other
     }
-    if (!found) {
+    if (!match) {
       notes.push(
         `The plugin ${plugin.name} comes along${plugin.is_global === 1 ? ', for this organization alone' : ''}.`,
       )
       continue
     }
-    free.delete(found)
-    ids.set(plugin.id, found.id)
+    free.delete(match)
+    ids.set(plugin.id, match.id)
     const versions =
-      found.tag === plugin.tag
+      match.tag === plugin.tag
         ? ''
-        : ` It is ${found.tag ?? 'untagged'} here and was ${plugin.tag ?? 'untagged'} there.`
+        : ` It is ${match.tag ?? 'untagged'} here and was ${plugin.tag ?? 'untagged'} there.`
     notes.push(`The plugin ${plugin.name} is here already and is used.${versions}`)
   }
   return { ids, notes }

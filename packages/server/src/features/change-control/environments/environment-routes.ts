@@ -70,8 +70,8 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
   serve(r.flags, ({ actor, organization, params, query, url }) =>
     database.read(async tx => {
       const set = await getSet(tx, organization, Number(params.set_id))
-      const found = await Promise.all(set.environments.map(({ projectId }) => tx.projects.find(projectId)))
-      const projects = found.flatMap(project =>
+      const candidates = await Promise.all(set.environments.map(({ projectId }) => tx.projects.find(projectId)))
+      const projects = candidates.flatMap(project =>
         project && levelInProject(actor, project) !== undefined ? [project] : [],
       )
       const search = query.search?.toLowerCase() ?? ''
@@ -155,11 +155,11 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
   async function readPromotion({ organization, actor, params, body }: PromoteRequest): Promise<Promotion> {
     const set = await database.read(tx => getSet(tx, organization, Number(params.set_id)))
     const environment = (field: 'from' | 'to') => {
-      const found = set.environments.find(({ projectId }) => projectId === body[field])
+      const chosen = set.environments.find(({ projectId }) => projectId === body[field])
       const isVisible =
-        found && levelInProject(actor, { id: found.projectId, organizationId: organization.id }) !== undefined
+        chosen && levelInProject(actor, { id: chosen.projectId, organizationId: organization.id }) !== undefined
       if (!isVisible) throw invalid(field, 'does_not_exist', `${field} must be a project of the environment set.`)
-      return found
+      return chosen
     }
     const [from, to] = [environment('from'), environment('to')]
     if (from.projectId === to.projectId) throw invalid('to', 'invalid_input', 'to must differ from from.')

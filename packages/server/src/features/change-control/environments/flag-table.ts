@@ -16,12 +16,12 @@ export async function flagTable(
   for (const project of projects) columns.push(await columnOf(tx, project))
   const keys = [...new Set(columns.flatMap(column => [...column.keys()]))].sort()
   return keys.map(key => {
-    const found = columns.map(column => column.get(key))
-    const [first, ...others] = found
+    const flags = columns.map(column => column.get(key))
+    const [first, ...others] = flags
     return {
       key,
       differs: others.some(other => !isDeepStrictEqual(other?.compared, first?.compared)),
-      environments: found.map((one, n) => ({
+      environments: flags.map((one, n) => ({
         project: projects[n]!.id,
         flag_id: one?.flag.id ?? null,
         active: one?.flag.active ?? false,

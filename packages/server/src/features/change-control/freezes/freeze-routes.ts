@@ -28,9 +28,9 @@ export function serveFreezes(serve: ServeRoute, { database, now }: Deps): void {
       const setId = query.project === undefined ? null : await tx.environments.setOf(projectId)
       const fits = ({ projectId: own, environmentSetId }: Freeze) =>
         (own === null || own === projectId) && (environmentSetId === null || environmentSetId === setId)
-      const found = query.project === undefined ? all : all.filter(fits)
-      const items = found.slice(window.offset, window.offset + window.limit)
-      return pageBody({ count: found.length, items }, window, url, freeze => freezeToWire(freeze, now()))
+      const matching = query.project === undefined ? all : all.filter(fits)
+      const items = matching.slice(window.offset, window.offset + window.limit)
+      return pageBody({ count: matching.length, items }, window, url, freeze => freezeToWire(freeze, now()))
     }),
   )
 

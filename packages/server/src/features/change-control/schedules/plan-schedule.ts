@@ -290,8 +290,8 @@ function firstTime(
   now: Instant,
   isLate: boolean,
 ): Instant {
-  const given = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
-  const at = given ?? (plan.isRecurring ? nextRun(rule, now) : undefined)
+  const requestedAt = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
+  const at = requestedAt ?? (plan.isRecurring ? nextRun(rule, now) : undefined)
   if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
   if (lastTimeOf(operation, at) >= plusMilliseconds(now, -lateMillisecondsMax) || isPaused(rule)) return at
   const next = plan.isRecurring ? nextRun(rule, now) : undefined

@@ -130,7 +130,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: 
     },
     /** Person ids by distinct id; distinct ids without a person are not in the map. */
     async findPersons(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const found = new Map<string, number>()
+      const personIds = new Map<string, number>()
       for (const part of inParts(distinctIds, parametersMax)) {
         const rows = await db
           .selectFrom('person_distinct_ids')
@@ -138,13 +138,13 @@ export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: 
           .where('project_id', '=', projectId)
           .where('distinct_id', 'in', part)
           .execute()
-        for (const row of rows) found.set(row.distinct_id, row.person_id)
+        for (const row of rows) personIds.set(row.distinct_id, row.person_id)
       }
-      return found
+      return personIds
     },
     /** Person ids by UUID. */
     async findPersonsByUuid(projectId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const found = new Map<string, number>()
+      const personIds = new Map<string, number>()
       for (const part of inParts(uuids, parametersMax)) {
         const rows = await db
           .selectFrom('persons')
@@ -152,9 +152,9 @@ export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: 
           .where('uuid', 'in', part)
           .where(unindexed('project_id'), '=', projectId)
           .execute()
-        for (const row of rows) found.set(row.uuid, row.id)
+        for (const row of rows) personIds.set(row.uuid, row.id)
       }
-      return found
+      return personIds
     },
   }
 

@@ -228,9 +228,9 @@ type Tx = Parameters<Parameters<JobContext['transaction']>[0]>[0]
 async function importChunk(tx: Tx, job: CohortJob): Promise<CohortJob | 'done' | 'gone'> {
   const chunk = await tx.cohortJobs.nextImport(job.cohortId)
   if (!chunk) return 'done'
-  const found = await tx.cohortMembers.findPersons(job.projectId, chunk.distinctIds)
-  await tx.cohortMembers.add(job.projectId, job.cohortId, [...new Set(found.values())])
+  const personIds = await tx.cohortMembers.findPersons(job.projectId, chunk.distinctIds)
+  await tx.cohortMembers.add(job.projectId, job.cohortId, [...new Set(personIds.values())])
   await tx.cohortJobs.removeImport(chunk.id)
-  const next = { ...job, processed: job.processed + chunk.distinctIds.length, matched: job.matched + found.size }
+  const next = { ...job, processed: job.processed + chunk.distinctIds.length, matched: job.matched + personIds.size }
   return (await tx.cohortJobs.advance(next)) ? next : 'gone'
 }

@@ -47,7 +47,7 @@ async function findDynamic(
 ): Promise<readonly number[]> {
   const flagQuery = await database.read(tx => cohortQuery(tx, cohort.projectId, cohort.id))
   if (!flagQuery) return []
-  const found: number[] = []
+  const personIds: number[] = []
   let passed = 0
   await scanner.walk(
     {
@@ -62,12 +62,12 @@ async function findDynamic(
     signal,
     async ({ on }) => {
       const skipped = Math.max(0, Math.min(on.length, window.offset - passed))
-      found.push(...on.slice(skipped, skipped + window.limit - found.length))
+      personIds.push(...on.slice(skipped, skipped + window.limit - personIds.length))
       passed += on.length
-      return found.length < window.limit
+      return personIds.length < window.limit
     },
   )
-  return found
+  return personIds
 }
 
 /** Skips persons that were removed in the meantime. */

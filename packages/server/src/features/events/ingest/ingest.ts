@@ -64,12 +64,12 @@ export interface Ingest extends EventReceiver {
 
 export interface IdentifiedBatch {
   readonly id: string
-  readonly found: IngestProject
+  readonly served: IngestProject
   readonly events: readonly IncomingEvent[]
 }
 
 interface Batch extends QueuedBatch {
-  readonly found: IngestProject
+  readonly served: IngestProject
   readonly events: readonly IncomingEvent[]
   /** Idempotency key. */
   readonly id?: string
@@ -124,9 +124,9 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   const workOf = (batches: readonly Batch[], time: Instant): readonly ProjectEvents[] =>
-    byProject(batches).map(({ found, events }): ProjectEvents => {
-      const { project } = found
-      const counting = { projectId: project.id, flags: flagsOf(found), names: namesOf(project.id), now: time }
+    byProject(batches).map(({ served, events }): ProjectEvents => {
+      const { project } = served
+      const counting = { projectId: project.id, flags: flagsOf(served), names: namesOf(project.id), now: time }
       return { project, events, tally: tally({ ...counting, events, labelsOf: event => labelsOf(project, event) }) }
     })
 
@@ -166,30 +166,30 @@ export function createIngest(options: IngestOptions): Ingest {
   return {
     async receive(body, path, ip) {
       const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
-      const found = await findProject(token)
-      if (!found) throw new Problem('unauthenticated', 'No project has this token.')
+      const served = await findProject(token)
+      if (!served) throw new Problem('unauthenticated', 'No project has this token.')
       const { $lib, $lib_version } = events[0]?.properties ?? {}
-      options.noteLibrary?.(found.project.id, $lib, $lib_version)
+      options.noteLibrary?.(served.project.id, $lib, $lib_version)
       observer.received(events.length + malformed)
       if (malformed > 0) observer.dropped('malformed', malformed)
-      const kept = shedCountedEvents(await transformed(found.project, events))
+      const kept = shedCountedEvents(await transformed(served.project, events))
       const batches = [...inParts(kept, eventsWrittenAtOnceMax)].map(part => ({
-        found,
+        served,
         events: part,
         size: part.length,
       }))
-      await withinProjectLimit(found.project.id, kept.length, () =>
+      await withinProjectLimit(served.project.id, kept.length, () =>
         allSettledOrThrow(batches.map(batch => queue.submit(batch))),
       )
     },
     async receiveBatches(batches) {
       // Plugins do not see recorded batches again. Concurrent duplicates are detected in the write transaction.
-      const known = await database.read(tx => tx.receivedBatches.known(batches.map(({ id }) => id)))
+      const recordedIds = await database.read(tx => tx.receivedBatches.findRecorded(batches.map(({ id }) => id)))
       const submitted: Promise<void>[] = []
-      for (const { id, found, events } of batches.filter(({ id }) => !known.has(id))) {
+      for (const { id, served, events } of batches.filter(({ id }) => !recordedIds.has(id))) {
         observer.received(events.length)
-        const kept = await transformed(found.project, events)
-        submitted.push(queue.submit({ found, events: kept, size: kept.length, id }))
+        const kept = await transformed(served.project, events)
+        submitted.push(queue.submit({ served, events: kept, size: kept.length, id }))
       }
       await allSettledOrThrow(submitted)
     },
@@ -224,17 +224,17 @@ async function allSettledOrThrow(work: readonly Promise<void>[]): Promise<void> 
 }
 
 /** Sorted by project id, so that two nodes take locks in the same order and cannot deadlock. */
-function byProject(batches: readonly Batch[]): readonly { found: IngestProject; events: readonly IncomingEvent[] }[] {
-  const projects = new Map<number, { found: IngestProject; events: IncomingEvent[] }>()
-  for (const { found, events } of batches) {
-    const known = projects.get(found.project.id)
+function byProject(batches: readonly Batch[]): readonly { served: IngestProject; events: readonly IncomingEvent[] }[] {
+  const projects = new Map<number, { served: IngestProject; events: IncomingEvent[] }>()
+  for (const { served, events } of batches) {
+    const earlier = projects.get(served.project.id)
     // The newest batch has the most recent project.
-    projects.set(found.project.id, { found, events: known ? [...known.events, ...events] : [...events] })
+    projects.set(served.project.id, { served, events: earlier ? [...earlier.events, ...events] : [...events] })
   }
   return [...projects].sort(([a], [b]) => a - b).map(([, one]) => one)
 }
 
-function createFlagCache(): (found: IngestProject) => CountedFlags {
+function createFlagCache(): (served: IngestProject) => CountedFlags {
   const cached = new WeakMap<IngestProject['flags'], CountedFlags>()
   return ({ flags }) => {
     const counted = cached.get(flags) ?? countedFlags(flags.values())

@@ -6,7 +6,7 @@ import type { Tables } from '../../../storage/tables.generated.ts'
 export function sqlReceivedBatchStore(db: Kysely<Tables>) {
   return {
     /** The subset of these ids that is stored. */
-    async known(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    async findRecorded(ids: readonly string[]): Promise<ReadonlySet<string>> {
       if (ids.length === 0) return new Set()
       const rows = await db.selectFrom('received_batches').select('id').where('id', 'in', ids).execute()
       return new Set(rows.map(({ id }) => id))

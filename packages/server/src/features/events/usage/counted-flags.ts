@@ -25,10 +25,10 @@ export function countedFlags(flags: Iterable<Flag>): CountedFlags {
   }
   return {
     valueOf(flagKey, value) {
-      const known = values.get(flagKey)
-      if (!known) return undefined
+      const flagValues = values.get(flagKey)
+      if (!flagValues) return undefined
       const text = textOf(value)
-      return known.has(text) || /^holdout-\d{1,12}$/.test(text) ? text : otherValue
+      return flagValues.has(text) || /^holdout-\d{1,12}$/.test(text) ? text : otherValue
     },
     watched,
   }

@@ -41,15 +41,23 @@ export function tally({ projectId, flags, events, labelsOf, names, now }: TallyI
   ) as [Instant, Instant]
 
   function use(event: IncomingEvent): void {
-    const found = useIn(event)
-    if (!found) return
-    const variant = flags.valueOf(found.flagKey, found.value)
+    const flagUse = useIn(event)
+    if (!flagUse) return
+    const variant = flags.valueOf(flagUse.flagKey, flagUse.value)
     if (variant === undefined) return void skip('unknown_flag')
     if (event.at < oldestUse) return void skip('too_old')
     const day = dayOf(event.at)
-    const name = [found.flagKey, found.kind, variant, day].join('\u0001')
+    const name = [flagUse.flagKey, flagUse.kind, variant, day].join('\u0001')
     const entry = usage.get(name) ?? {
-      increment: { flagKey: found.flagKey, kind: found.kind, variant, day, calls: 0, userHashes: [], lastAt: event.at },
+      increment: {
+        flagKey: flagUse.flagKey,
+        kind: flagUse.kind,
+        variant,
+        day,
+        calls: 0,
+        userHashes: [],
+        lastAt: event.at,
+      },
       calls: 0,
       users: new Set<number>(),
       lastAt: event.at,

@@ -41,7 +41,7 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .select(({ fn }) => ['variant', fn.max('sampling_level').as('level')])
         .groupBy('variant')
         .execute()
-      const found = new Map<string, number>()
+      const usersByVariant = new Map<string, number>()
       // Samples of several days are merged at the highest of their levels, at which all use the same threshold.
       for (const { variant, level } of levels) {
         const { n } = await inRange(projectId, range)
@@ -50,9 +50,9 @@ export function sqlUsageStore(db: Kysely<Tables>) {
           .where('user_hash', '<', thresholdAt(Number(level)))
           .select(({ fn }) => fn.count<number>('user_hash').distinct().as('n'))
           .executeTakeFirstOrThrow()
-        if (Number(n) > 0) found.set(variant, estimate(Number(n), Number(level)))
+        if (Number(n) > 0) usersByVariant.set(variant, estimate(Number(n), Number(level)))
       }
-      return found
+      return usersByVariant
     },
     /** Last use of each flag of the project. Flags without such a use are not in the map. */
     async lastUsed(projectId: number, kind: UsageKind): Promise<ReadonlyMap<string, Instant>> {
@@ -87,11 +87,11 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .where('day', '>=', from)
         .groupBy(['flag_key', 'day'])
         .execute()
-      const found = new Map(
+      const callsByFlag = new Map(
         last.map(({ flag_key, at }) => [flag_key, { lastAt: at, byDay: new Map<string, number>() }]),
       )
-      for (const { flag_key, day, calls } of days) found.get(flag_key)?.byDay.set(day, Number(calls))
-      return found
+      for (const { flag_key, day, calls } of days) callsByFlag.get(flag_key)?.byDay.set(day, Number(calls))
+      return callsByFlag
     },
     /** Removes user hashes before a day (the counts stay), for at most `limit` series. Returns the number of series. */
     async removeUsersBefore(day: Day, limit: number): Promise<number> {

@@ -93,10 +93,10 @@ async function attempt(
 export function changeTags(
   tags: readonly unknown[],
   action: 'add' | 'remove' | 'set',
-  given: readonly unknown[],
+  sentTags: readonly unknown[],
 ): readonly unknown[] {
-  if (action === 'set') return given
+  if (action === 'set') return sentTags
   const isIn = (list: readonly unknown[], tag: unknown) => list.some(other => isDeepStrictEqual(other, tag))
-  if (action === 'remove') return tags.filter(tag => !isIn(given, tag))
-  return [...tags, ...given.filter((tag, n) => !isIn(tags, tag) && !isIn(given.slice(0, n), tag))]
+  if (action === 'remove') return tags.filter(tag => !isIn(sentTags, tag))
+  return [...tags, ...sentTags.filter((tag, n) => !isIn(tags, tag) && !isIn(sentTags.slice(0, n), tag))]
 }

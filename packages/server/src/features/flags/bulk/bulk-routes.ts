@@ -32,12 +32,12 @@ export function serveBulkFlags(serve: ServeRoute, { database, writes, now }: Dep
   )
 
   serve(r.keys, async ({ project, body }) => {
-    const given = body.ids ?? []
-    const ids = given.map(readId).filter(id => id !== undefined)
-    if (given.length > 0 && ids.length === 0) throw invalid('ids', 'invalid_input', 'None of the ids is a flag id.')
+    const sentIds = body.ids ?? []
+    const ids = sentIds.map(readId).filter(id => id !== undefined)
+    if (sentIds.length > 0 && ids.length === 0) throw invalid('ids', 'invalid_input', 'None of the ids is a flag id.')
     refuseTooMany(ids)
     const flags = await database.read(tx => tx.flags.findLive(project.id, ids))
-    const invalidIds = given.length - ids.length
+    const invalidIds = sentIds.length - ids.length
     return {
       keys: Object.fromEntries(flags.map(flag => [String(flag.id), flag.key])),
       ...(invalidIds > 0 && { warning: `${invalidIds} of the ids are no flag ids and were left out.` }),

@@ -38,9 +38,9 @@ export async function copyCohorts(
   if (cohorts.length === 0) return { ids, createdIds }
   const existing = new Map((await tx.cohorts.listDefinitions(target.id)).map(({ name, id }) => [name, id]))
   for (const cohort of cohorts) {
-    const known = existing.get(cohort.name)
-    const id = known ?? (await createCopy(tx, actor, target, cohort, ids, now)).id
-    if (known === undefined) createdIds.push(id)
+    const existingId = existing.get(cohort.name)
+    const id = existingId ?? (await createCopy(tx, actor, target, cohort, ids, now)).id
+    if (existingId === undefined) createdIds.push(id)
     ids.set(String(cohort.id), id)
     existing.set(cohort.name, id)
   }

@@ -21,8 +21,8 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, writes }: 
   const r = routes.organizationFlags
 
   serve(r.byKey, async ({ actor, organization, params, headers }) => {
-    const found = await database.read(tx => tx.flags.listLiveByKey(organization.id, params.feature_flag_key))
-    const visible = found.filter(
+    const flags = await database.read(tx => tx.flags.listLiveByKey(organization.id, params.feature_flag_key))
+    const visible = flags.filter(
       flag => levelInProject(actor, { id: flag.projectId, organizationId: organization.id }) !== undefined,
     )
     if (visible.length === 0) throw missing('Flag')

@@ -61,34 +61,34 @@ export function serveFlagDetails(serve: ServeRoute, { database, snapshots, now }
       const reachable = snapshot.reachable[position]
       if (!flag || !reachable) return []
       const lastCalledAt = lastCalled.get(flag.key) ?? null
-      const known = { flag, lastCalledAt, reachable, details: details.get(id) }
-      const checks = failedChecks(known, now())
+      const facts = { flag, lastCalledAt, reachable, details: details.get(id) }
+      const checks = failedChecks(facts, now())
       for (const name of checks) summary[name] = (summary[name] ?? 0) + 1
-      return [{ ...known, checks }]
+      return [{ ...facts, checks }]
     })
     const isWanted = ({ flag, checks }: (typeof examined)[number]) =>
       query.flag_id === undefined
         ? (check ? checks.includes(check) : checks.length > 0) &&
           (flag.key.toLowerCase().includes(search) || flag.name.toLowerCase().includes(search))
         : String(flag.id) === query.flag_id
-    const found = examined
+    const wanted = examined
       .filter(isWanted)
       .sort((a, b) => b.checks.length - a.checks.length || (a.flag.key < b.flag.key ? -1 : 1))
     const window = readWindow(query)
-    const items = found.slice(window.offset, window.offset + window.limit)
-    const page = pageBody({ count: found.length, items }, window, url, known => ({
-      id: known.flag.id,
-      key: known.flag.key,
-      name: known.flag.name,
-      active: known.flag.active,
-      created_at: known.flag.createdAt,
-      updated_at: known.flag.updatedAt,
-      last_called_at: known.lastCalledAt,
-      checks: known.checks,
-      constant_value: constantValue(known),
-      owner: known.details?.owner ? userToWire(known.details.owner) : null,
-      expected_end: known.details?.expectedEnd ?? null,
-      can_edit: canEditFlag(grants, known.flag),
+    const items = wanted.slice(window.offset, window.offset + window.limit)
+    const page = pageBody({ count: wanted.length, items }, window, url, entry => ({
+      id: entry.flag.id,
+      key: entry.flag.key,
+      name: entry.flag.name,
+      active: entry.flag.active,
+      created_at: entry.flag.createdAt,
+      updated_at: entry.flag.updatedAt,
+      last_called_at: entry.lastCalledAt,
+      checks: entry.checks,
+      constant_value: constantValue(entry),
+      owner: entry.details?.owner ? userToWire(entry.details.owner) : null,
+      expected_end: entry.details?.expectedEnd ?? null,
+      can_edit: canEditFlag(grants, entry.flag),
     }))
     return { ...page, summary }
   })

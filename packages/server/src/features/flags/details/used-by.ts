@@ -57,12 +57,12 @@ async function otherEnvironments(
 ): Promise<UsedBy['environments']> {
   const setId = await tx.environments.setOf(project.id)
   const set = setId === null ? undefined : await tx.environments.find(project.organizationId, setId)
-  const found: UsedBy['environments'] = []
+  const environments: UsedBy['environments'] = []
   for (const { projectId, name } of set?.environments ?? []) {
     const isVisible = levelInProject(actor, { id: projectId, organizationId: project.organizationId }) !== undefined
     if (projectId === project.id || !isVisible) continue
     const other = await tx.flags.findLiveByKey(projectId, flag.key)
-    if (other) found.push({ project_id: projectId, name, active: other.active })
+    if (other) environments.push({ project_id: projectId, name, active: other.active })
   }
-  return found
+  return environments
 }

@@ -59,7 +59,7 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
       const details = new Map((await tx.flagDetails.findMany(project.id, ids)).map(each => [each.flagId, each]))
       return flags.map(flag => {
         const { lastAt: lastCalledAt = null, byDay } = calls.get(flag.key) ?? {}
-        const known = {
+        const facts = {
           flag,
           lastCalledAt,
           reachable: reachable.get(flag.id) ?? unknown,
@@ -69,7 +69,7 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
           id: flag.id,
           last_called_at: lastCalledAt,
           calls: days.map(day => byDay?.get(day) ?? 0),
-          checks: failedChecks(known, today),
+          checks: failedChecks(facts, today),
         }
       })
     })

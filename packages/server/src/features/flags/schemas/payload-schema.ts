@@ -162,9 +162,9 @@ class PayloadCheck {
   #object({ properties, required, additionalProperties }: JsonSchema, value: FreeObject, path: string) {
     const missing = (required as string[] | undefined)?.find(name => !Object.hasOwn(value, name))
     if (missing !== undefined) return `${path}.${missing} is required.`
-    const known = isObject(properties) ? properties : {}
+    const declared = isObject(properties) ? properties : {}
     return firstOf(Object.entries(value), ([name, item]) => {
-      if (Object.hasOwn(known, name)) return this.mismatch(known[name] as JsonSchema, item, `${path}.${name}`)
+      if (Object.hasOwn(declared, name)) return this.mismatch(declared[name] as JsonSchema, item, `${path}.${name}`)
       if (additionalProperties === false) return `${path}.${name} is not allowed.`
       return isObject(additionalProperties) ? this.mismatch(additionalProperties, item, `${path}.${name}`) : undefined
     })
@@ -173,8 +173,8 @@ class PayloadCheck {
 
 function firstOf<T>(items: Iterable<T>, check: (item: T) => string | undefined): string | undefined {
   for (const item of items) {
-    const found = check(item)
-    if (found !== undefined) return found
+    const mismatch = check(item)
+    if (mismatch !== undefined) return mismatch
   }
   return undefined
 }

@@ -63,12 +63,13 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     return database.transaction(async tx => {
       const changed: PluginConfig[] = []
       for (const [pluginId, position] of orders) {
-        const found = await tx.pluginConfigs.findByPlugin(
+        const config = await tx.pluginConfigs.findByPlugin(
           project.id,
           /^\d{1,15}$/.test(pluginId) ? Number(pluginId) : -1,
         )
-        if (!found) throw invalid('orders', 'does_not_exist', `The project has no configuration of plugin ${pluginId}.`)
-        const plugin = await getUsed(tx, project, found)
+        if (!config)
+          throw invalid('orders', 'does_not_exist', `The project has no configuration of plugin ${pluginId}.`)
+        const plugin = await getUsed(tx, project, config)
         changed.push(await saveConfig(tx, actor, project, plugin, { position }, secretBox, now()))
       }
       const views = await viewsOf(tx, project, changed)
@@ -166,9 +167,9 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     const metrics = await lastDay(tx, configs)
     const views: ConfigView[] = []
     for (const config of configs) {
-      const found = await tx.plugins.find(config.pluginId)
-      if (!found) continue
-      const { plugin, updateAvailable } = await tx.pluginReleases.use(project.organizationId, found)
+      const installed = await tx.plugins.find(config.pluginId)
+      if (!installed) continue
+      const { plugin, updateAvailable } = await tx.pluginReleases.use(project.organizationId, installed)
       const deliveryRate = rateOf(metrics.get(config.id))
       const shown = attachments.get(config.id) ?? []
       views.push({ config, plugin, updateAvailable, attachments: shown, deliveryRate })

@@ -87,10 +87,12 @@ export function sqlPluginConfigStore(db: Kysely<Tables>) {
         .orderBy('plugin_configs.plugin_id')
         .execute()
       const ids = [...new Set(rows.map(row => row.plugin_id))]
-      const found = new Map((await Promise.all(ids.map(id => plugins.find(id)))).map(plugin => [plugin?.id, plugin]))
+      const pluginsById = new Map(
+        (await Promise.all(ids.map(id => plugins.find(id)))).map(plugin => [plugin?.id, plugin]),
+      )
       const enabled: EnabledConfig[] = []
       for (const row of rows) {
-        const plugin = found.get(row.plugin_id)
+        const plugin = pluginsById.get(row.plugin_id)
         const used = plugin && (await releases.use(row.organization_id, plugin))
         if (!used?.isAccepted) continue
         const { plugin: accepted, pinnedDigest } = used

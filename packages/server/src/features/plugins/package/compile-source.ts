@@ -89,8 +89,8 @@ function filesOnly(files: Files, available: ReadonlySet<string>): Plugin {
           if (available.has(path)) return { path, external: true }
           return { errors: [{ text: `The package "${path}" is not available to plugins` }] }
         }
-        const found = findFile(files, posix.join(posix.dirname(importer), path))
-        return found ? { path: found, namespace: fileNamespace } : { errors: [{ text: `There is no file "${path}"` }] }
+        const file = findFile(files, posix.join(posix.dirname(importer), path))
+        return file ? { path: file, namespace: fileNamespace } : { errors: [{ text: `There is no file "${path}"` }] }
       })
       steps.onLoad({ filter: /.*/ }, ({ path }) => {
         const loader = loaders[posix.extname(path)]

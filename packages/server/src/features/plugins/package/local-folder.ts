@@ -24,10 +24,10 @@ async function collect(folder: string, prefix: string, entries: ArchiveEntry[], 
   for (const name of (await readdir(folder)).toSorted()) {
     if (ignored.has(name)) continue
     const path = join(folder, name)
-    const found = await lstat(path)
-    if (found.isDirectory()) await collect(path, `${prefix}${name}/`, entries, tally)
-    if (!found.isFile()) continue
-    tally(found.size)
+    const stats = await lstat(path)
+    if (stats.isDirectory()) await collect(path, `${prefix}${name}/`, entries, tally)
+    if (!stats.isFile()) continue
+    tally(stats.size)
     entries.push({ path: prefix + name, bytes: await readFile(path) })
   }
 }

@@ -82,10 +82,10 @@ function filesBelow(entries: readonly ArchiveEntry[], root: string): Files {
 
 function findMain(files: Files, { main }: Manifest, isRequired = true): string | undefined {
   const named = main === undefined ? undefined : posix.normalize(main)
-  const found = [named, ...usualMain].find(name => name !== undefined && files.has(name))
+  const mainFile = [named, ...usualMain].find(name => name !== undefined && files.has(name))
   const mayBeAbsent = !isRequired || browserFiles.some(name => files.has(name))
-  if (!found && !mayBeAbsent) throw mainMissing(main)
-  return found
+  if (!mainFile && !mayBeAbsent) throw mainMissing(main)
+  return mainFile
 }
 
 function mainMissing(main: string | undefined): Problem {

@@ -26,9 +26,9 @@ export async function findReleaseChanges(
   const release = releaseDigest(plugin)
   const { plugin: used, pinnedDigest, isAccepted } = await tx.pluginReleases.use(organization.id, plugin)
   const files = await tx.plugins.listFiles(pluginId)
-  const known = pinnedDigest === undefined ? files : await tx.pluginReleases.findFiles(pluginId, pinnedDigest)
+  const acceptedFiles = pinnedDigest === undefined ? files : await tx.pluginReleases.findFiles(pluginId, pinnedDigest)
   // Before the first acceptance everything is new.
-  const before = isAccepted ? known : new Map<string, string>()
+  const before = isAccepted ? acceptedFiles : new Map<string, string>()
   const fields = isAccepted ? diffFields(reviewed(releaseContentOf(used)), reviewed(releaseContentOf(plugin))) : []
   return {
     release,

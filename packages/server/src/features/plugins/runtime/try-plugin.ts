@@ -59,13 +59,13 @@ async function callEverything(
   seen: RecordingServices,
 ): Promise<TrialCall[]> {
   const calls: TrialCall[] = []
-  const attempt = async (method: string, given: unknown, work: () => Promise<{ value: unknown }>) => {
+  const attempt = async (method: string, argument: unknown, work: () => Promise<{ value: unknown }>) => {
     if (realm.lost) return
     const outcome = await work().then(
       ({ value }) => ({ value }),
       error => ({ error: error instanceof SandboxFailure ? error.message : String(error) }),
     )
-    calls.push({ method, input: given, outcome })
+    calls.push({ method, input: argument, outcome })
   }
   await attempt('setupPlugin', input.config, () => realm.setup({ config: { ...input.config }, attachments: {} }))
   const over = async (method: string, items: readonly unknown[]) => {

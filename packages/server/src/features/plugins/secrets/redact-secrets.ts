@@ -11,16 +11,16 @@ export interface SecretRedactor {
 }
 
 export function createSecretRedactor(): SecretRedactor {
-  let known: readonly string[] = []
+  let secretTexts: readonly string[] = []
   return {
     learn(secrets) {
       const texts = Object.values(secrets).flatMap(textsOf)
       // Longest first, because one secret may be part of another.
-      known = [...new Set([...known, ...texts])]
+      secretTexts = [...new Set([...secretTexts, ...texts])]
         .filter(text => text.length >= secretCharactersMin)
         .sort((a, b) => b.length - a.length)
     },
-    redact: text => known.reduce((redacted, secret) => redacted.replaceAll(secret, secretMask), text),
+    redact: text => secretTexts.reduce((redacted, secret) => redacted.replaceAll(secret, secretMask), text),
   }
 }
 

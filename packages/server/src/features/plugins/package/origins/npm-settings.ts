@@ -40,10 +40,10 @@ export function readNpmSettings(
   ]
   const lines = new Map(files.flatMap(file => (file ? parseNpmrc(readText(file), env) : [])))
   const chosen = env.HALYARD_NPM_REGISTRY || env.npm_config_registry || env.NPM_CONFIG_REGISTRY || lines.get('registry')
-  let found = chosen ? withoutTrailingSlashes(chosen) : undefined
+  let defaultRegistry = chosen ? withoutTrailingSlashes(chosen) : undefined
   function fallback(): string {
-    found ??= withoutTrailingSlashes(askNpm())
-    return found
+    defaultRegistry ??= withoutTrailingSlashes(askNpm())
+    return defaultRegistry
   }
 
   function urlFor(packageName: string): string {
