@@ -196,6 +196,7 @@ export {
   type AnswerOf,
   type BodyOf,
   type Credential,
+  isAudited,
   levelFor,
   type Method,
   type ParamsOf,

@@ -78,6 +78,11 @@ export interface Route {
   readonly headers?: readonly 'X-Halyard-Project-Token'[]
   /** Whether the successful response can also have no body. */
   readonly mayBeEmpty?: true
+  /**
+   * Whether a successful request leaves an entry in the audit log. By default all but GET do. The exceptions: what changes nothing, what
+   * receives data of applications, and reads of the log itself.
+   */
+  readonly isAudited?: boolean
   /** Status → schema of the body, or null for an empty body. */
   readonly responses: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
@@ -87,6 +92,10 @@ export interface Route {
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }
+
+/** Whether a successful request leaves an entry in the audit log. */
+export const isAudited = ({ method, isAudited = method !== 'GET' }: Pick<Route, 'method' | 'isAudited'>): boolean =>
+  isAudited
 
 export const route = <const R extends Route>(definition: R): R => definition
 

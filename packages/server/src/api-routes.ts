@@ -12,6 +12,7 @@ import type { Scanner } from './evaluation/scan/scanner.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveIdentity } from './features/account/account-routes.ts'
+import { createRecordRequest } from './features/audit/record-request.ts'
 import { serveEnvironments } from './features/change-control/environments/environment-routes.ts'
 import { serveFreezes } from './features/change-control/freezes/freeze-routes.ts'
 import type { GatedWrites } from './features/change-control/gated-writes.ts'
@@ -121,7 +122,13 @@ export function serveApi(
     now,
   }: ApiDeps,
 ): void {
-  const serve = createServeRoute(app, authenticator, limiter, serving.streamGuard)
+  const serve = createServeRoute(
+    app,
+    authenticator,
+    limiter,
+    serving.streamGuard,
+    createRecordRequest({ database, now }),
+  )
   serveIdentity(serve, {
     database,
     passwords,

@@ -6,6 +6,7 @@ import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
 import { sqlRoleStore } from './features/access/role-store.sql.ts'
 import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
 import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
+import { sqlAuditStore } from './features/audit/audit-store.sql.ts'
 import { sqlEnvironmentStore } from './features/change-control/environments/environment-store.sql.ts'
 import { sqlFreezeStore } from './features/change-control/freezes/freeze-store.sql.ts'
 import { sqlPolicyStore } from './features/change-control/policies/policy-store.sql.ts'
@@ -83,6 +84,8 @@ interface StoreContext {
   readonly limits: StoreLimits | undefined
   /** Seals queued emails; undefined when none are sent. */
   readonly emailBox: SecretBox | undefined
+  /** One for the transaction. */
+  readonly audit: () => ReturnType<typeof sqlAuditStore>
 }
 
 /** Larger changes are announced as one of every person. */
@@ -106,7 +109,8 @@ const factories = {
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
-  activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
+  activity: ({ db, memory, audit }) => sqlActivityStore(db, memory.activity, audit().record),
+  audit: ({ audit }) => audit(),
   changeRequests: ({ db }) => sqlChangeRequestStore(db),
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   codeReferences: ({ db }) => sqlCodeReferenceStore(db),
@@ -183,7 +187,17 @@ export const sqlStores = (
   memory: StoreMemory = createStoreMemory(),
   limits?: StoreLimits,
   emailBox?: SecretBox,
-): Stores => new LazyStores({ db, end, memory, limits, emailBox }) as unknown as Stores
+): Stores => {
+  let audit: ReturnType<typeof sqlAuditStore> | undefined
+  const context: StoreContext = {
+    ...{ db, end, memory, limits, emailBox },
+    audit() {
+      audit ??= sqlAuditStore(db, end)
+      return audit
+    },
+  }
+  return new LazyStores(context) as unknown as Stores
+}
 
 export interface Database {
   /**

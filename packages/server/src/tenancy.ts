@@ -8,6 +8,7 @@ import {
   viewOnlyLevel,
 } from '@halyard/contract/levels'
 import type { Instant } from './instant.ts'
+import type { Origin } from './origin.ts'
 import { forbidden } from './problem.ts'
 
 /** The nouns that every request is about: who calls, and inside which organization and project. */
@@ -87,6 +88,8 @@ export interface Actor {
   readonly levels: ReadonlyMap<string, Level>
   readonly currentOrganizationId: string | null
   readonly currentProjectId: number | null
+  /** The request that the actor makes, for the audit log. */
+  readonly origin?: Origin | undefined
 }
 
 /** Undefined when the actor is not in the organization, or the key is not for it. */

@@ -201,6 +201,7 @@ export const environmentRoutes = {
     path: `${sets}/:set_id/promote/plan`,
     tag,
     operationId: 'planPromotion',
+    isAudited: false,
     summary: 'Plan a promotion: what would change in the target',
     description: 'Changes nothing. Checks everything that applying the plan would check.',
     access: inOrganization('feature_flag:write'),

@@ -296,6 +296,7 @@ export const importRoutes = {
     path: '/api/projects/:project_id/feature_flags/export',
     tag,
     operationId: 'exportFlags',
+    isAudited: true,
     summary: 'Write the flags of a project in the format of another service',
     description:
       'Archived flags are left out. A flag that the format cannot express is refused with reasons and is not in the document.',

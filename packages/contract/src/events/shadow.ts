@@ -77,6 +77,7 @@ export const shadowRoutes = {
     path: '/api/shadow_reports',
     tag,
     operationId: 'reportShadow',
+    isAudited: false,
     summary: 'Report how often another service and Halyard agreed',
     description:
       'The shadow provider of `@halyard/openfeature-server` sends this. The secret key selects the project. A report with a known `batch_id` changes nothing.',

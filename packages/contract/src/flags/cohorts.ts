@@ -336,6 +336,7 @@ export const cohortRoutes = {
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
     operationId: 'duplicateCohortAsStaticWithGet',
+    isAudited: true,
     summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
     description: 'The same as with POST, for clients that use GET as PostHog does. Creates a new cohort on each call.',
     access: inProject('cohort:write'),

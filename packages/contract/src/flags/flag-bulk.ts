@@ -53,6 +53,7 @@ export const flagBulkRoutes = {
     path: `${flags}/bulk_keys`,
     tag,
     operationId: 'getFeatureFlagKeys',
+    isAudited: false,
     summary: 'Get the keys of flags by id',
     description: 'Ids that are not integers or do not exist are ignored; `warning` names the invalid ones.',
     access: inProject('feature_flag:read'),

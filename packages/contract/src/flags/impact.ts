@@ -104,6 +104,7 @@ export const flagReachRoutes = {
     path: `${flags}/user_blast_radius`,
     tag,
     operationId: 'getUserBlastRadius',
+    isAudited: false,
     summary: 'Count the persons or groups that filters would affect',
     description:
       'Nothing is stored. Counts all persons or groups of the project; on large projects a request can take seconds.',

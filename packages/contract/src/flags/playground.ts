@@ -39,6 +39,7 @@ export const playgroundRoutes = {
     path: '/api/projects/:project_id/playground',
     tag: 'Evaluation',
     operationId: 'evaluatePlayground',
+    isAudited: false,
     summary: 'Evaluate many flags for many people, with what-if properties and a draft',
     description:
       'Nothing is stored. Properties that are sent take precedence over stored ones. At most 200 people and 200 flags.',

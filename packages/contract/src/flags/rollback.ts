@@ -56,6 +56,7 @@ export const rollbackRoutes = {
     path: `${flag}/metrics`,
     tag,
     operationId: 'pushFeatureFlagMetrics',
+    isAudited: false,
     summary: 'Push samples of a metric that a rollback condition uses',
     description:
       'For metrics that are measured outside Halyard. Samples older than the last activation of the flag are ignored.',

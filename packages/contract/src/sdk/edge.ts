@@ -152,6 +152,7 @@ export const edgeRoutes = {
     path: '/api/edge/stream',
     tag,
     operationId: 'streamEdgeState',
+    isAudited: false,
     summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
     description:
       'Sends the complete state of each project whose digest the edge does not have, then every change. Used by `halyard edge`.',
@@ -173,6 +174,7 @@ export const edgeRoutes = {
     path: '/api/edge/batches',
     tag,
     operationId: 'sendEdgeBatches',
+    isAudited: false,
     summary: 'Send events and counts that an edge received; idempotent by batch id',
     description: 'Every batch is processed once, so an edge can repeat a request that it got no response to.',
     access: asUser('edge:write'),
@@ -194,6 +196,7 @@ export const edgeRoutes = {
     path: '/api/edge/subjects',
     tag,
     operationId: 'getEdgeSubject',
+    isAudited: false,
     summary: 'Get the stored data of a person and groups that flag evaluation needs',
     description: 'Used by edges for flags that depend on stored properties, static cohorts or experience continuity.',
     access: asUser('edge:read'),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant } from '../instant.ts'
+import type { Origin } from '../origin.ts'
 import type { ActorKey, User } from '../tenancy.ts'
 
 export type ActivityScope =
@@ -14,6 +15,30 @@ export type ActivityScope =
   | 'Webhook'
   | 'IdentityProvider'
   | 'OrganizationDomain'
+  | AuditedScope
+
+/** What only the audit log lists. */
+export type AuditedScope =
+  | 'AccessSetting'
+  | 'Account'
+  | 'ApiKey'
+  | 'AuditLog'
+  | 'CodeRepository'
+  | 'Comment'
+  | 'Dashboard'
+  | 'Group'
+  | 'ImportCertificate'
+  | 'ImportPlan'
+  | 'Invitation'
+  | 'Member'
+  | 'Organization'
+  | 'Person'
+  | 'Project'
+  | 'Role'
+  | 'RoleMember'
+  | 'SavedView'
+  | 'SecretKey'
+  | 'SignIn'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'
@@ -43,13 +68,20 @@ export interface ActivityEntry {
   readonly createdAt: Instant
 }
 
-export type NewActivity = Omit<ActivityEntry, 'id'>
+/** `origin` goes to the audit log only. */
+export type NewActivity = Omit<ActivityEntry, 'id'> & { readonly origin?: Origin | undefined }
 
 /** The author of a change: a user with a key, or null for the system (schedules, rollbacks). */
-export type Author = { readonly user: User; readonly key: Pick<ActorKey, 'label'> } | null
+export type Author = {
+  readonly user: User
+  readonly key: Pick<ActorKey, 'label'>
+  readonly origin?: Origin | undefined
+} | null
 
-export const authorOf = (author: Author): Pick<ActivityEntry, 'user' | 'keyLabel'> =>
-  author ? { user: author.user, keyLabel: author.key.label } : { user: null, keyLabel: null }
+export const authorOf = (author: Author): Pick<NewActivity, 'user' | 'keyLabel' | 'origin'> =>
+  author
+    ? { user: author.user, keyLabel: author.key.label, origin: author.origin }
+    : { user: null, keyLabel: null, origin: undefined }
 
 /** The changed fields, in the order of `after`. */
 export function diffFields(

@@ -1,3 +1,4 @@
+import type { Origin } from '../origin.ts'
 import type { User } from '../tenancy.ts'
 import type { FreeObject } from './flag.ts'
 
@@ -42,6 +43,7 @@ export interface Requester {
   readonly keyLabel: string | null
   /** By an API key, not by someone who is signed in. */
   readonly isByKey: boolean
+  readonly origin?: Origin | undefined
 }
 
 /** A scheduled change runs by its approval, or as its creator would: policies that came after it was planned hold for it too. */

@@ -39,10 +39,12 @@ export interface TransactionHints {
 export interface TransactionEnd {
   /** Retains a change; all of them are written with one statement, directly before the commit. */
   readonly append: ((change: NewChange) => void) | undefined
+  /** Retains work that runs directly before the changes are written. */
+  readonly beforeCommit: ((work: () => Promise<void>) => void) | undefined
 }
 
 /** For reads. */
-export const readOnlyEnd: TransactionEnd = { append: undefined }
+export const readOnlyEnd: TransactionEnd = { append: undefined, beforeCommit: undefined }
 
 interface SqlDatabaseParts {
   readonly kysely: Kysely<Tables>
@@ -75,13 +77,16 @@ export function createSqlDatabase<Stores>(
     for (let n = 1; ; n++) {
       let isCommitting = false
       const changes: NewChange[] = []
+      const lastWork: (() => Promise<void>)[] = []
       const end: TransactionEnd = {
         append: change => changes.push(change),
+        beforeCommit: work => lastWork.push(work),
       }
       try {
         const transaction = isLarge ? kysely.transaction().setAccessMode('read write') : kysely.transaction()
         const result = await transaction.execute(async tx => {
           const done = await work(storesOn(tx, end))
+          for (const last of lastWork) await last()
           await appendChanges(tx, changes)
           isCommitting = true
           return done

@@ -64,6 +64,24 @@ export interface Tables {
     user_id: number | null
     role_id: string | null
   }
+  audit_entries: {
+    organization_id: string
+    sequence: number
+    at: string
+    user_id: number | null
+    operation: string
+    objects: string
+    content: string
+    hash: string
+  }
+  audit_heads: {
+    organization_id: string
+    sequence: number
+    hash: string
+    previous_hash: string
+    pruned_sequence: Generated<number>
+    pruned_hash: string | null
+  }
   change_head: {
     id: number
     sequence: number

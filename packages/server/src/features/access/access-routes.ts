@@ -4,9 +4,18 @@ import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
+import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
+import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { newUuid } from '../identity/secret.ts'
-import { type AccessLevel, editAccess, flagResource, isAccessLevel, type Role, resources } from './access.ts'
+import {
+  type AccessLevel,
+  editAccess,
+  flagResource,
+  isAccessLevel,
+  type ResourceAccess,
+  type Role,
+  resources,
+} from './access.ts'
 import { resourceAccessToWire, roleMembershipToWire, roleToWire } from './access-resource.ts'
 import { announceAccess } from './announce-access.ts'
 import { removeRole } from './remove-role.ts'
@@ -50,6 +59,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
           flagKeys: [],
         }
         await tx.roles.create(role)
+        recordRole(tx, actor, role, { activity: 'created', after: auditedRole(role) }, now())
         return role
       }),
     )
@@ -63,10 +73,14 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'change roles')
     return roleToWire(
       await change(organization, async tx => {
-        const { id } = await getRole(tx, organization, params.role_id)
+        const stored = await getRole(tx, organization, params.role_id)
+        const { id } = stored
         const accessLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
         await tx.roles.update(id, { name: body.name, accessLevel })
-        return getRole(tx, organization, id)
+        const changed = await getRole(tx, organization, id)
+        const fields = { before: auditedRole(stored), after: auditedRole(changed) }
+        recordRole(tx, actor, changed, { activity: 'updated', ...fields }, now())
+        return changed
       }),
     )
   })
@@ -74,7 +88,9 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.remove, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'delete roles')
     await change(organization, async tx => {
-      await removeRole(tx, await getRole(tx, organization, params.role_id), now())
+      const role = await getRole(tx, organization, params.role_id)
+      await removeRole(tx, role, now())
+      recordRole(tx, actor, role, { activity: 'deleted', before: auditedRole(role) }, now())
     })
     return answer({ status: 204 })
   })
@@ -96,6 +112,14 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
         if (!member) throw invalid('user_uuid', 'does_not_exist', '`user_uuid` is not a member of the organization.')
         const membership = { id: newUuid(), roleId: role.id, joinedAt: now(), updatedAt: now() }
         await tx.roles.addMember({ ...membership, userId: member.user.id })
+        recordRoleMember(
+          tx,
+          actor,
+          role,
+          membership.id,
+          { activity: 'created', after: { email: member.user.email } },
+          now(),
+        )
         return { ...membership, user: member.user }
       }),
     )
@@ -114,7 +138,10 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'remove members from roles')
     await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
+      const membership = await tx.roles.findMember(role.id, params.membership_id)
       if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
+      const before = { email: membership?.user.email ?? null }
+      recordRoleMember(tx, actor, role, params.membership_id, { activity: 'deleted', before }, now())
     })
     return answer({ status: 204 })
   })
@@ -139,7 +166,13 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
       createdAt: now(),
       updatedAt: now(),
     }
-    return resourceAccessToWire(await change(organization, tx => tx.resourceAccess.create(access)))
+    return resourceAccessToWire(
+      await change(organization, async tx => {
+        const created = await tx.resourceAccess.create(access)
+        recordSetting(tx, actor, created, { activity: 'created', after: { access_level: accessLevel } }, now())
+        return created
+      }),
+    )
   })
 
   serve(r.getResourceAccess, async ({ organization, params }) =>
@@ -150,9 +183,12 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     return resourceAccessToWire(
       await change(organization, async tx => {
-        const { id } = await getResourceAccess(tx, organization, params.id)
-        await tx.resourceAccess.update(id, readLevel(body.access_level, 'access_level'), now())
-        return getResourceAccess(tx, organization, params.id)
+        const stored = await getResourceAccess(tx, organization, params.id)
+        await tx.resourceAccess.update(stored.id, readLevel(body.access_level, 'access_level'), now())
+        const changed = await getResourceAccess(tx, organization, params.id)
+        const fields = { before: { access_level: stored.accessLevel }, after: { access_level: changed.accessLevel } }
+        recordSetting(tx, actor, changed, { activity: 'updated', ...fields }, now())
+        return changed
       }),
     )
   })
@@ -162,10 +198,37 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     await change(organization, async tx => {
       const access = await getResourceAccess(tx, organization, params.id)
       await tx.resourceAccess.remove(access.id)
+      recordSetting(tx, actor, access, { activity: 'deleted', before: { access_level: access.accessLevel } }, now())
     })
     return answer({ status: 204 })
   })
 }
+
+type Change = Pick<AuditRecord, 'activity' | 'before' | 'after'>
+
+const auditedRole = ({ name, accessLevel }: Role) => ({ name, feature_flags_access_level: accessLevel })
+
+const recordRole = (tx: Stores, actor: Actor, { id, organizationId, name }: Role, change: Change, now: Instant): void =>
+  recordAudit(tx, actor, { organizationId }, { scope: 'Role', itemId: id, name, ...change }, now)
+
+const recordRoleMember = (
+  tx: Stores,
+  actor: Actor,
+  { organizationId, name }: Role,
+  membershipId: string,
+  change: Change,
+  now: Instant,
+): void =>
+  recordAudit(tx, actor, { organizationId }, { scope: 'RoleMember', itemId: membershipId, name, ...change }, now)
+
+const recordSetting = (
+  tx: Stores,
+  actor: Actor,
+  { id, organizationId, resource }: ResourceAccess,
+  change: Change,
+  now: Instant,
+): void =>
+  recordAudit(tx, actor, { organizationId }, { scope: 'AccessSetting', itemId: id, name: resource, ...change }, now)
 
 async function getRole(tx: Stores, organization: Organization, roleId: string): Promise<Role> {
   const role = await tx.roles.find(organization.id, roleId)

@@ -1,9 +1,11 @@
 import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../instant.ts'
+import type { Origin } from '../../origin.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
+import { type AuditRecord, organizationsOf, recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import type { ApiKey } from '../identity/api-key.ts'
@@ -14,6 +16,7 @@ import { checkedEmail } from '../identity/email.ts'
 import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
 import { openSession } from '../identity/sign-in/open-session.ts'
 import type { Passwords } from '../identity/sign-in/password.ts'
+import { recordSignIn } from '../identity/sign-in/record-sign-in.ts'
 import { refreshCookie } from '../identity/sign-in/sign-in-cookie.ts'
 import { type ProviderLogout, serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
 import { userToWire } from '../identity/user-resource.ts'
@@ -30,10 +33,13 @@ interface Deps {
 }
 
 export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, providerLogout, now }: Deps): void {
-  serve(routes.session.login, async ({ body, clientAddress, headers, url }) => {
+  serve(routes.session.login, async ({ body, clientAddress, headers, url, origin: request }) => {
     const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
-    if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
-    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
+    if (!account) {
+      await recordRefusal(body.email, request)
+      throw new Problem('unauthenticated', 'The email address or password is wrong.')
+    }
+    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress, request }
     const session = await database.transaction(async tx => {
       await requirePasswordAllowed(tx, account)
       return openSession(tx, account, { method: 'password', origin, isRemembered: body.remember }, now())
@@ -65,10 +71,24 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
         ...place,
       })
       if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
+      const changed = await tx.identity.findAccount(actor.user.id)
+      const fields = { before: auditedAccount(stored), after: auditedAccount(changed ?? stored) }
+      const activity = passwordHash === undefined ? 'updated' : 'password_changed'
+      const record = { scope: 'Account', itemId: actor.user.uuid, name: stored.email, activity, ...fields } as const
+      recordAudit(tx, actor, organizationsOf(actor), record, now())
       await announceIdentity(tx, actor.user.id, now())
       return meToWire(tx, actor)
     })
   })
+
+  /** The throttle limits how many there can be. */
+  async function recordRefusal(email: string, origin: Origin): Promise<void> {
+    await database.transaction(async tx => {
+      const account = await tx.identity.findAccountByEmail(email)
+      const refusal = { activity: 'refused', signInId: '', reason: 'wrong password', origin } as const
+      if (account) await recordSignIn(tx, account, refusal, now())
+    })
+  }
 
   async function findByPassword({ email, password }: { readonly email: string; readonly password: string }) {
     const account = await database.read(tx => tx.identity.findAccountByEmail(email))
@@ -104,7 +124,9 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     const { key, value } = await database.transaction(async tx => {
       // Nodes look up an unknown key; edges cannot, so every new key is published.
       await announceIdentity(tx, actor.user.id, now())
-      return createKey(tx, actor, fields, now())
+      const created = await createKey(tx, actor, fields, now())
+      recordKey(tx, actor, created.key, { activity: 'created', after: auditedKey(created.key) }, now())
+      return created
     })
     return keyToWire(key, value)
   })
@@ -116,7 +138,8 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
   serve(routes.apiKeys.update, async ({ actor, params, body }) =>
     keyToWire(
       await database.transaction(async tx => {
-        const { id } = await ownKey(tx, actor, params.key_id)
+        const stored = await ownKey(tx, actor, params.key_id)
+        const { id } = stored
         await tx.identity.updateKey(id, {
           label: body.label,
           scopes: body.scopes,
@@ -127,6 +150,8 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
         // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
         const key = await ownKey(tx, actor, id)
         await checkKeyFields(tx, actor, key, now())
+        const fields = { before: auditedKey(stored), after: auditedKey(key) }
+        recordKey(tx, actor, key, { activity: 'updated', ...fields }, now())
         await announceIdentity(tx, actor.user.id, now())
         return key
       }),
@@ -137,11 +162,35 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     database.transaction(async tx => {
       const key = await ownKey(tx, actor, params.key_id)
       await tx.identity.removeKey(actor.user.id, key.id)
+      recordKey(tx, actor, key, { activity: 'deleted', before: auditedKey(key) }, now())
       await announceIdentity(tx, actor.user.id, now())
       return answer({ status: 204 })
     }),
   )
 }
+
+const auditedAccount = ({ firstName, email, hasRequestEmails, language }: Account) => ({
+  first_name: firstName,
+  email,
+  change_request_emails: hasRequestEmails,
+  language,
+})
+
+const auditedKey = ({ label, scopes, projectIds, organizationIds, expiresAt }: ApiKey) => ({
+  label,
+  scopes,
+  scoped_teams: projectIds,
+  scoped_organizations: organizationIds,
+  expires_at: expiresAt,
+})
+
+const recordKey = (
+  tx: Stores,
+  actor: Actor,
+  { id, label }: ApiKey,
+  record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
+  now: Instant,
+): void => recordAudit(tx, actor, organizationsOf(actor), { scope: 'ApiKey', itemId: id, name: label, ...record }, now)
 
 /** Raises `missing` for a sign-in as well: it cannot be read, extended or narrowed, only ended by signing out. */
 async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> {

@@ -18,8 +18,12 @@ const settledSeconds = 300
 
 const insertEntry = pipelinedWrite((db, row: Insertable<Tables['activity']>) => db.insertInto('activity').values(row))
 
-/** Append-only, apart from `removeBefore`. */
-export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts) {
+/** Append-only, apart from `removeBefore`. What is appended is also passed to `onAppend`, for the audit log. */
+export function sqlActivityStore(
+  db: Kysely<Tables>,
+  counts: ActivityCounts,
+  onAppend: (entries: readonly NewActivity[]) => void,
+) {
   function matching(filter: ActivityFilter) {
     const isAboutItems = filter.itemId !== undefined || filter.items !== undefined
     // For single items, the index on the item is more selective than the ones on tenant and scope.
@@ -78,10 +82,12 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts) {
 
   return {
     async append(entry: NewActivity): Promise<void> {
+      onAppend([entry])
       await insertEntry(db, fromEntry(entry))
       await enqueueEvent(db, entry)
     },
     async appendAll(entries: readonly NewActivity[]): Promise<void> {
+      onAppend(entries)
       await insertRows(db, 'activity', entries.map(fromEntry))
       await enqueueEvents(db, entries)
     },

@@ -1,5 +1,6 @@
 import type { WriteRequest } from '../../domain/authorization.ts'
 import type { DirectPermit, Emergency, Requester } from '../../domain/permit.ts'
+import { headerText } from '../../http/routes/header-text.ts'
 import { invalid } from '../../problem.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
 
@@ -11,10 +12,11 @@ export const permitOf = ({ actor, headers }: WriteRequest): DirectPermit => ({
   note: readNote(headers['x-halyard-note']),
 })
 
-export const requesterOf = ({ user, key }: Pick<Actor, 'user' | 'key'>): Requester => ({
+export const requesterOf = ({ user, key, origin }: Pick<Actor, 'user' | 'key' | 'origin'>): Requester => ({
   user,
   keyLabel: key.label,
   isByKey: !key.isSession,
+  origin,
 })
 
 const emergencyCharactersMax = 1000
@@ -40,14 +42,4 @@ function readNote(header: string | string[] | undefined): string | undefined {
     throw invalid('X-Halyard-Note', 'max_length', `X-Halyard-Note can have at most ${noteCharactersMax} characters.`)
   }
   return note === '' ? undefined : note
-}
-
-/** Headers are ASCII, so other characters are percent-encoded; a text that is not stays as it is. */
-function headerText(header: string | string[]): string {
-  const text = String(header)
-  try {
-    return decodeURIComponent(text).trim()
-  } catch {
-    return text.trim()
-  }
 }

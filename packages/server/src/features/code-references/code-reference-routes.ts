@@ -11,7 +11,9 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { getFlag } from '../flags/flag-routes.ts'
+import { placeOf } from '../projects/create-project.ts'
 import type { CodeReference, CodeRepository, CodeScan } from './code-reference.ts'
 
 interface Deps {
@@ -34,7 +36,17 @@ export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps):
     return database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
       const scan = { repository, branch, commit, scannedAt: now() }
-      return repositoryToWire(await tx.codeReferences.replace(project.id, scan, references))
+      const replaced = await tx.codeReferences.replace(project.id, scan, references)
+      const after = { branch, commit, references: references.length }
+      const record = {
+        scope: 'CodeRepository',
+        itemId: replaced.id,
+        name: repository,
+        activity: 'replaced',
+        after,
+      } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
+      return repositoryToWire(replaced)
     })
   })
 
@@ -48,6 +60,9 @@ export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps):
       await requireNoViewer(tx, actor, project)
       const isRemoved = await tx.codeReferences.removeRepository(project.id, Number(params.repository_id))
       if (!isRemoved) throw missing('Repository')
+      const id = params.repository_id
+      const record = { scope: 'CodeRepository', itemId: id, name: id, activity: 'deleted' } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
     })
     return answer({ status: 204 })
   })

@@ -7,8 +7,10 @@ import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
+import { placeOf } from '../projects/create-project.ts'
 import type { Dashboard, DashboardPatch } from './dashboard.ts'
 import { dashboardPatchFromWire, dashboardToBasic } from './dashboard-resource.ts'
 import { readDayRange } from './day-range.ts'
@@ -52,6 +54,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
         createdBy: actor.user,
         createdAt: time,
       })
+      recordDashboard(tx, actor, project, undefined, dashboard, time)
       return showDashboard(tx, dashboard, readDayRange({}, time), time)
     })
   })
@@ -77,7 +80,9 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
       await checkTiles(tx, project, patch)
       await tx.dashboards.update(stored.id, patch)
       if (patch.isDeleted) await unlinkDashboard(tx, actor, project, stored.id, time)
-      return showDashboard(tx, await getDashboard(tx, project, params.id), readDayRange({}, time), time)
+      const changed = await getDashboard(tx, project, params.id)
+      recordDashboard(tx, actor, project, stored, changed, time)
+      return showDashboard(tx, changed, readDayRange({}, time), time)
     })
   })
 
@@ -114,6 +119,26 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     patchFromWire(request.body)
     return ensure(actor, project, params.id, true)
   })
+}
+
+function recordDashboard(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  before: Dashboard | undefined,
+  after: Dashboard,
+  now: Instant,
+): void {
+  const fields = ({ name, description, isPinned, isDeleted, tags, tiles }: Dashboard) => ({
+    ...{ name, description, tags, tiles },
+    pinned: isPinned,
+    deleted: isDeleted,
+  })
+  const change = before
+    ? { activity: 'updated', before: fields(before), after: fields(after) }
+    : { activity: 'created', after: fields(after) }
+  const record = { scope: 'Dashboard', itemId: after.id, name: after.name, ...change } as const
+  recordAudit(tx, actor, placeOf(project), record, now)
 }
 
 async function getDashboard(tx: Stores, project: Project, id: string): Promise<Dashboard> {

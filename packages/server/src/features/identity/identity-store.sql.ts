@@ -147,6 +147,10 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         throw takenEmail(error)
       }
     },
+    async listOrganizationIds(userId: number): Promise<readonly string[]> {
+      const rows = await db.selectFrom('memberships').select('organization_id').where('user_id', '=', userId).execute()
+      return rows.map(row => row.organization_id)
+    },
     countAccounts: (): Promise<number> => countRows(db.selectFrom('users')),
 
     async createKey(key: ApiKey): Promise<void> {

@@ -7,6 +7,8 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
+import { placeOf } from '../projects/create-project.ts'
 import type { StoredCertificate } from './certificate-store.sql.ts'
 
 /** Serves the certificates of imports: what comparing with the service's own SDK has shown. */
@@ -41,6 +43,16 @@ export function serveCertificates(
         createdAt: now(),
       })
       await tx.certificates.keepNewest(project.id, certificatesMax)
+      const { source, file_sha256 } = body.certificate
+      const after = { source, file_sha256 }
+      const record = {
+        scope: 'ImportCertificate',
+        itemId: created.id,
+        name: source,
+        activity: 'created',
+        after,
+      } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
       return toWire(created)
     }),
   )
@@ -54,6 +66,8 @@ export function serveCertificates(
       await requireNoViewer(tx, actor, project)
       const { id } = await getCertificate(tx, project, params.certificate_id)
       await tx.certificates.remove(project.id, id)
+      const record = { scope: 'ImportCertificate', itemId: id, name: String(id), activity: 'deleted' } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
     })
     return answer({ status: 204 })
   })

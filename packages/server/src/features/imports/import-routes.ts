@@ -9,6 +9,7 @@ import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject, type Organization } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import type { GatedWrites } from '../change-control/gated-writes.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { applyImport, PreparationOutdated } from './apply-import.ts'
@@ -114,6 +115,8 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
       const { id } = await getPlan(tx, actor, organization, params.import_id)
       await requireNoViewer(tx, actor, { organizationId: organization.id })
       await tx.imports.removePlan(id)
+      const record = { scope: 'ImportPlan', itemId: id, name: String(id), activity: 'deleted' } as const
+      recordAudit(tx, actor, { organizationId: organization.id }, record, now())
     })
     return answer({ status: 204 })
   })

@@ -7,6 +7,7 @@ import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { convertFile } from './convert-file.ts'
 import { type CurrentState, emptyState, readCurrentState } from './current-state.ts'
 import type { ImportPlan, PlannedItem } from './import-plan.ts'
@@ -106,7 +107,11 @@ export async function planImport(
         expiresAt: plusMilliseconds(now, planMilliseconds),
         appliedAt: null,
       }
-      return tx.imports.createPlan(plan, items)
+      const created = await tx.imports.createPlan(plan, items)
+      const after = { source, items: items.length }
+      const record = { scope: 'ImportPlan', itemId: created.id, name: source, activity: 'created', after } as const
+      recordAudit(tx, actor, { organizationId: organization.id }, record, now)
+      return created
     },
     { isLarge: true },
   )

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '../../instant.ts'
+import { originOf } from '../../origin.ts'
 import { Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { storeNewKey } from '../identity/create-key.ts'
@@ -37,7 +38,7 @@ export async function bootstrap(
       })
       const { project } = await createOrganization(
         tx,
-        owner.id,
+        { user: owner, key: { label: 'First start' }, origin: originOf('first_start') },
         { organization: 'My organization', project: 'Default project', pluginsAccessLevel: rootLevel },
         now,
       )

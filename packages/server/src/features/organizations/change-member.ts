@@ -1,7 +1,17 @@
+import type { Author } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import { forbidden, invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import { type Actor, adminLevel, isLevel, type Organization, ownerLevel, requireLevel } from '../../tenancy.ts'
+import {
+  type Actor,
+  adminLevel,
+  isLevel,
+  type Organization,
+  ownerLevel,
+  requireLevel,
+  type User,
+} from '../../tenancy.ts'
+import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import type { Member } from './organization.ts'
 
@@ -29,9 +39,19 @@ export async function changeLevel(
   if (member.level > own) throw forbidden('You cannot change the level of a member above you.')
   if (level > own) throw forbidden('You cannot grant a level above your own.')
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
+  recordMember(
+    tx,
+    actor,
+    organization,
+    member.user,
+    { activity: 'updated', before: { level: member.level }, after: { level } },
+    now,
+  )
   await announceIdentity(tx, member.user.id, now, organization.id)
   if (level === ownerLevel) {
     await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)
+    const change = { activity: 'updated', before: { level: ownerLevel }, after: { level: adminLevel } }
+    recordMember(tx, actor, organization, actor.user, change, now)
     await announceIdentity(tx, actor.user.id, now, organization.id)
   }
   return { ...member, level, updatedAt: now }
@@ -59,8 +79,25 @@ export async function removeMember(
   await tx.roles.removeFromAll(organization.id, member.user.id)
   await tx.identityProviders.unlink({ organizationId: organization.id, userId: member.user.id })
   await tx.organizations.removeMember(organization.id, member.user.id)
+  recordMember(tx, actor, organization, member.user, { activity: 'deleted', before: { level: member.level } }, now)
   await announceIdentity(tx, member.user.id, now, organization.id)
 }
+
+export const recordMember = (
+  tx: Stores,
+  author: Author,
+  organization: Pick<Organization, 'id'>,
+  { uuid, email }: Pick<User, 'uuid' | 'email'>,
+  record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
+  now: Instant,
+): void =>
+  recordAudit(
+    tx,
+    author,
+    { organizationId: organization.id },
+    { scope: 'Member', itemId: uuid, name: email, ...record },
+    now,
+  )
 
 /** Serializes changes of levels, and reads the actor's own again: another transaction may have just taken it. */
 async function withCurrentLevel(tx: Stores, actor: Actor, organization: Organization): Promise<Actor> {

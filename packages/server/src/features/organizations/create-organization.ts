@@ -1,7 +1,9 @@
+import type { Author } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import { type Organization, ownerLevel, type Project } from '../../tenancy.ts'
 import { editAccess } from '../access/access.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { newUuid } from '../identity/secret.ts'
 import { installLevel } from '../plugins/plugin-access.ts'
@@ -12,7 +14,7 @@ const slugCharactersMax = 48
 /** An organization with its owner and a first project, which become the owner's current ones. */
 export async function createOrganization(
   tx: Stores,
-  ownerId: number,
+  author: NonNullable<Author>,
   input: {
     readonly organization: string
     readonly project: string
@@ -33,14 +35,24 @@ export async function createOrganization(
   await tx.organizations.addMember({
     id: newUuid(),
     organizationId: organization.id,
-    userId: ownerId,
+    userId: author.user.id,
     level: ownerLevel,
     joinedAt: now,
     updatedAt: now,
   })
-  const project = await createProject(tx, { organizationId: organization.id, name: input.project }, now)
-  await tx.identity.updateAccount(ownerId, { currentOrganizationId: organization.id, currentProjectId: project.id })
-  await announceIdentity(tx, ownerId, now)
+  const project = await createProject(tx, author, { organizationId: organization.id, name: input.project }, now)
+  await tx.identity.updateAccount(author.user.id, {
+    currentOrganizationId: organization.id,
+    currentProjectId: project.id,
+  })
+  await announceIdentity(tx, author.user.id, now)
+  const record = {
+    scope: 'Organization',
+    itemId: organization.id,
+    name: organization.name,
+    activity: 'created',
+  } as const
+  recordAudit(tx, author, { organizationId: organization.id }, { ...record, after: { name: organization.name } }, now)
   return { organization, project }
 }
 

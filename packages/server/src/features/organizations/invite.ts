@@ -1,4 +1,6 @@
+import type { Author } from '../../domain/activity.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
+import type { Origin } from '../../origin.ts'
 import { forbidden, invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import {
@@ -12,10 +14,12 @@ import {
   type User,
 } from '../../tenancy.ts'
 import { announceAccess } from '../access/announce-access.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
 import { hashSecret, newSecret, newUuid } from '../identity/secret.ts'
+import { recordMember } from './change-member.ts'
 import type { Invite } from './organization.ts'
 
 const inviteMilliseconds = 7 * 24 * 60 * 60 * 1000
@@ -60,9 +64,27 @@ export async function createInvite(
     expiresAt: plusMilliseconds(now, inviteMilliseconds),
   }
   await tx.organizations.createInvite(invite)
+  recordInvite(tx, actor, invite, 'created', now)
   await announceAccess(tx, invite, invite.id, now)
   await emailInvite(tx, organization, invite, token, now)
   return { invite, token }
+}
+
+export const recordInvite = (
+  tx: Stores,
+  author: Author,
+  { id, organizationId, targetEmail, level }: Invite,
+  activity: 'created' | 'deleted' | 'accepted',
+  now: Instant,
+): void => {
+  const fields = activity === 'created' ? { after: { email: targetEmail, level } } : {}
+  recordAudit(
+    tx,
+    author,
+    { organizationId },
+    { scope: 'Invitation', itemId: id, name: targetEmail, activity, ...fields },
+    now,
+  )
 }
 
 const openPerMemberMax = 100
@@ -124,6 +146,7 @@ export async function acceptInvite(
   token: string,
   person: { readonly firstName: string; readonly passwordHash: string },
   now: Instant,
+  origin?: Origin,
 ): Promise<User> {
   const invite = await getOpenInvite(tx, token, now)
   const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
@@ -136,7 +159,7 @@ export async function acceptInvite(
       'An account with this email address already exists. Sign in to accept the invitation.',
     )
   }
-  if (known) return activate(tx, known, invite, person, project?.id ?? null, now)
+  if (known) return activate(tx, known, invite, person, project?.id ?? null, now, origin)
   const account = await tx.identity.createAccount({
     uuid: newUuid(),
     distinctId: newUuid(),
@@ -150,7 +173,7 @@ export async function acceptInvite(
     currentProjectId: project?.id ?? null,
     dateJoined: now,
   })
-  await join(tx, invite, account.id, now)
+  await join(tx, invite, { user: account, key: { label: signUpLabel }, origin }, now)
   return account
 }
 
@@ -165,10 +188,11 @@ async function activate(
   person: { readonly firstName: string; readonly passwordHash: string },
   currentProjectId: number | null,
   now: Instant,
+  origin: Origin | undefined,
 ): Promise<User> {
   const { organizationId: currentOrganizationId } = invite
   await tx.identity.updateAccount(account.id, { ...person, isActive: true, currentOrganizationId, currentProjectId })
-  await join(tx, invite, account.id, now)
+  await join(tx, invite, { user: account, key: { label: signUpLabel }, origin }, now)
   return { ...account, firstName: person.firstName }
 }
 
@@ -181,19 +205,25 @@ export async function joinByInvite(tx: Stores, actor: Actor, token: string, now:
   if (actor.levels.has(invite.organizationId)) {
     throw invalid(null, 'unique', 'You are already a member of this organization.')
   }
-  await join(tx, invite, actor.user.id, now)
+  await join(tx, invite, actor, now)
   return invite
 }
 
-async function join(tx: Stores, invite: Invite, userId: number, now: Instant): Promise<void> {
+const signUpLabel = 'Sign-up'
+
+async function join(tx: Stores, invite: Invite, author: NonNullable<Author>, now: Instant): Promise<void> {
+  const { user } = author
   await tx.organizations.addMember({
     id: newUuid(),
     organizationId: invite.organizationId,
-    userId,
+    userId: user.id,
     level: invite.level,
     joinedAt: now,
     updatedAt: now,
   })
   await tx.organizations.removeInvite(invite.id)
-  await announceIdentity(tx, userId, now, invite.organizationId)
+  await announceIdentity(tx, user.id, now, invite.organizationId)
+  const { organizationId: id, level } = invite
+  recordMember(tx, author, { id }, user, { activity: 'created', after: { level } }, now)
+  recordInvite(tx, author, invite, 'accepted', now)
 }

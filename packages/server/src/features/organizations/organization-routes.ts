@@ -15,13 +15,14 @@ import {
 } from '../../tenancy.ts'
 import { isAccessLevel } from '../access/access.ts'
 import { announceAccess } from '../access/announce-access.ts'
+import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { visibleProjects } from '../identity/authenticator.ts'
 import { openSession } from '../identity/sign-in/open-session.ts'
 import type { Passwords } from '../identity/sign-in/password.ts'
 import { changeLevel, removeMember } from './change-member.ts'
 import { createOrganization } from './create-organization.ts'
-import { acceptInvite, createInvite, getOpenInvite, joinByInvite } from './invite.ts'
+import { acceptInvite, createInvite, getOpenInvite, joinByInvite, recordInvite } from './invite.ts'
 import { inviteToWire, memberToWire, newInviteToWire, organizationToWire } from './organization-resource.ts'
 
 interface Deps {
@@ -54,7 +55,7 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
       throw forbidden('Only admins of an organization can create another one.')
     }
     const { organization, project } = await database.transaction(tx =>
-      createOrganization(tx, actor.user.id, { organization: name, project: 'Default project' }, now()),
+      createOrganization(tx, actor, { organization: name, project: 'Default project' }, now()),
     )
     const owner = { ...actor, levels: new Map([...actor.levels, [organization.id, ownerLevel] as const]) }
     return organizationToWire(organization, owner, [project])
@@ -75,10 +76,13 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     }
     return database.transaction(async tx => {
       const patch = { name: body.name, pluginsAccessLevel, defaultAccessLevel, updatedAt: now() }
+      const stored = await tx.organizations.find(organization.id)
       await tx.organizations.update(organization.id, patch)
       const changed = await tx.organizations.find(organization.id)
       if (!changed) throw missing('Organization')
       await announce(tx, changed)
+      const fields = { before: auditedFields(stored ?? organization), after: auditedFields(changed) }
+      recordOrganization(tx, actor, changed, { activity: 'updated', ...fields }, now())
       return toWire(tx, actor, changed)
     })
   })
@@ -88,6 +92,7 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     await database.transaction(async tx => {
       await tx.organizations.remove(organization.id)
       await announce(tx, organization)
+      recordOrganization(tx, actor, organization, { activity: 'deleted', before: auditedFields(organization) }, now())
     })
     return undefined
   })
@@ -132,6 +137,7 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
       const invite = await tx.organizations.findInvite(organization.id, params.invite_id)
       if (!invite) throw missing('Invitation')
       await tx.organizations.removeInvite(invite.id)
+      recordInvite(tx, actor, invite, 'deleted', now())
       await announceAccess(tx, invite, invite.id, now())
     })
     return answer({ status: 204 })
@@ -149,13 +155,18 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     }),
   )
 
-  serve(routes.session.signup, async ({ params, body, headers, clientAddress }) => {
-    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
+  serve(routes.session.signup, async ({ params, body, headers, clientAddress, origin: request }) => {
+    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress, request }
     await database.read(tx => getOpenInvite(tx, params.token, now()))
     const person = { firstName: body.first_name, passwordHash: await passwords.hash(body.password) }
     return sessionToWire(
       await database.transaction(async tx =>
-        openSession(tx, await acceptInvite(tx, params.token, person, now()), { method: 'password', origin }, now()),
+        openSession(
+          tx,
+          await acceptInvite(tx, params.token, person, now(), request),
+          { method: 'password', origin },
+          now(),
+        ),
       ),
     )
   })
@@ -174,6 +185,20 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
       at: now(),
     })
 }
+
+const auditedFields = ({ name, pluginsAccessLevel, defaultAccessLevel }: Organization) => ({
+  name,
+  plugins_access_level: pluginsAccessLevel,
+  default_access_level: defaultAccessLevel,
+})
+
+const recordOrganization = (
+  tx: Stores,
+  actor: Actor,
+  { id, name }: Organization,
+  record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
+  now: Instant,
+): void => recordAudit(tx, actor, { organizationId: id }, { scope: 'Organization', itemId: id, name, ...record }, now)
 
 const projectsOf = async (tx: Stores, actor: Actor) =>
   (await tx.projects.list(visibleProjects(actor), { limit: 1000, offset: 0 })).items

@@ -7,6 +7,8 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
+import { placeOf } from '../projects/create-project.ts'
 import type { GroupRef } from './group.ts'
 import { listPersons } from './list-persons.ts'
 import { distinctIdsShownMax, groupToWire, listedPersonToWire, personToWire } from './person-resource.ts'
@@ -57,7 +59,7 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   })
 }
 
-export function serveGroups(serve: ServeRoute, { database }: Deps): void {
+export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
   const { list, find, remove, listTypes } = routes.groups
 
   serve(list, ({ project, query, url }) => {
@@ -81,6 +83,13 @@ export function serveGroups(serve: ServeRoute, { database }: Deps): void {
     await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
       if (!(await tx.groups.remove(project.id, ref))) throw missing('Group')
+      const record = {
+        scope: 'Group',
+        itemId: `${ref.typeIndex}/${ref.key}`,
+        name: ref.key,
+        activity: 'deleted',
+      } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
     })
     return answer({ status: 204 })
   })

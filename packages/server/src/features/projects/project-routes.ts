@@ -5,9 +5,10 @@ import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
-import { announceProject, createProject } from './create-project.ts'
+import { announceProject, auditedFields, createProject, placeOf, recordProject } from './create-project.ts'
 import type { ProjectPatch } from './project.ts'
 import { projectToWire, secretKeyToWire } from './project-resource.ts'
 import { refuseWhileProtected } from './refuse-while-protected.ts'
@@ -66,7 +67,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       timezone: timezone ?? 'UTC',
       propertyMatchingVersion: body.property_matching_version ?? 2,
     }
-    return projectToWire(await database.transaction(tx => createProject(tx, input, now())), actor)
+    return projectToWire(await database.transaction(tx => createProject(tx, actor, input, now())), actor)
   }
 
   serve(get, async ({ project, actor }) => projectToWire(project, actor))
@@ -87,7 +88,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     requireLevel(actor, project.organizationId, adminLevel, 'change a project')
     const timezone = checkedTimezone(body.timezone)
     const patch = { name: body.name, timezone, propertyMatchingVersion: body.property_matching_version }
-    return projectToWire(await change(project, patch), actor)
+    return projectToWire(await change(project, actor, patch), actor)
   }
 
   serve(remove, ({ project, actor }) => removeProject(project, actor))
@@ -101,6 +102,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     await database.transaction(async tx => {
       await refuseWhileProtected(tx, project, now())
       await tx.projects.remove(project.id)
+      recordProject(tx, actor, project, { activity: 'deleted', before: auditedFields(project) }, now())
       await announceProject(tx, project, now())
     })
     return undefined
@@ -121,6 +123,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       const apiToken = newSecret('phc_')
       await tx.projects.update(project.id, { apiToken, previousToken, updatedAt: now() })
       await announceProject(tx, project, now())
+      recordProject(tx, actor, project, { activity: 'token_replaced' }, now())
       return { ...stored, apiToken, previousToken: previousToken ?? undefined }
     })
     return projectToWire(rotated, actor)
@@ -128,7 +131,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
 
   serve(endTokenOverlap, async ({ project, actor }) => {
     requireLevel(actor, project.organizationId, adminLevel, 'revoke the previous token')
-    await change(project, { previousToken: null })
+    await change(project, actor, { previousToken: null })
     return answer({ status: 204 })
   })
 
@@ -149,7 +152,10 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       mask: maskSecret(value),
       createdAt: now(),
     }
-    await changeSecrets(project, tx => tx.projects.createSecretKey(key))
+    await changeSecrets(project, async tx => {
+      await tx.projects.createSecretKey(key)
+      recordSecretKey(tx, actor, project, { ...key, activity: 'created' }, now())
+    })
     return secretKeyToWire(key, value)
   })
 
@@ -157,17 +163,21 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     requireLevel(actor, project.organizationId, adminLevel, 'revoke a secret key')
     await changeSecrets(project, async tx => {
       if (!(await tx.projects.removeSecretKey(project.id, params.key_id))) throw missing('Secret key')
+      recordSecretKey(tx, actor, project, { id: params.key_id, label: '', activity: 'deleted' }, now())
     })
     return answer({ status: 204 })
   })
 
-  const change = (project: Project, patch: Omit<ProjectPatch, 'updatedAt'>): Promise<Project> =>
+  const change = (project: Project, actor: Actor, patch: Omit<ProjectPatch, 'updatedAt'>): Promise<Project> =>
     database.transaction(async tx => {
+      const stored = await tx.projects.find(project.id)
       await tx.projects.update(project.id, { ...patch, updatedAt: now() })
       // Read after the write: the row is locked now, and holds what others wrote before.
       const changed = await tx.projects.find(project.id)
       if (!changed) throw missing('Project')
       await announceProject(tx, changed, now())
+      const fields = { before: auditedFields(stored ?? project), after: auditedFields(changed) }
+      recordProject(tx, actor, changed, { activity: 'updated', ...fields }, now())
       return changed
     })
 
@@ -177,6 +187,14 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       await announceProject(tx, project, now())
     })
 }
+
+const recordSecretKey = (
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  { id, label, activity }: { readonly id: string; readonly label: string; readonly activity: string },
+  now: Instant,
+): void => recordAudit(tx, actor, placeOf(project), { scope: 'SecretKey', itemId: id, name: label, activity }, now)
 
 const hourMilliseconds = 60 * 60 * 1000
 

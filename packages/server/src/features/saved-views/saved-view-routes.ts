@@ -6,7 +6,9 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { getFlag } from '../flags/flag-routes.ts'
+import { placeOf } from '../projects/create-project.ts'
 import type { SavedView } from './saved-view.ts'
 
 interface Deps {
@@ -34,7 +36,11 @@ export function serveSavedViews(serve: ServeRoute, { database, now }: Deps): voi
     }
     const created = await database.transaction(async tx => {
       if (view.isShared) await requireNoViewer(tx, actor, project)
-      return tx.savedViews.create(project.id, view)
+      const saved = await tx.savedViews.create(project.id, view)
+      const after = { query: saved.query, is_shared: saved.isShared }
+      const record = { scope: 'SavedView', itemId: saved.id, name, activity: 'created', after } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
+      return saved
     })
     return answer({ status: 201, body: viewToWire(created, actor) })
   })
@@ -45,6 +51,8 @@ export function serveSavedViews(serve: ServeRoute, { database, now }: Deps): voi
       const isAdmin = (levelInProject(actor, project) ?? 0) >= adminLevel
       if (!view || (view.userId !== actor.user.id && !(view.isShared && isAdmin))) throw missing('Saved view')
       await tx.savedViews.remove(project.id, view.id)
+      const record = { scope: 'SavedView', itemId: view.id, name: view.name, activity: 'deleted' } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
     })
     return answer({ status: 204 })
   })

@@ -3,12 +3,14 @@ import {
   type Access,
   type AnswerOf,
   type BodyOf,
+  isAudited as isAuditedRoute,
   levelFor,
   type ParamsOf,
   type QueryOf,
   type Route,
 } from '@halyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Origin } from '../../origin.ts'
 import type { RateLimiter } from '../../overload/rate-limit.ts'
 import { forbidden } from '../../problem.ts'
 import { type Actor, adminLevel, auditorLevel, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
@@ -19,6 +21,7 @@ import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
 import { queryOf, storableQueryOf } from './query-of.ts'
+import { requestOrigin } from './request-origin.ts'
 import type { StreamGuard } from './stream-guard.ts'
 
 /** What a handler is given. Everything in it has been checked against the route. */
@@ -42,7 +45,12 @@ export interface RouteRequest<R extends Route> {
   readonly headers: FastifyRequest['headers']
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
+  /** The request, for the audit log. `actor` has it too. */
+  readonly origin: Origin
 }
+
+/** Appends an entry for a request that succeeded without recording anything. */
+export type RecordRequest = (actor: Actor, place: Pick<Admitted, 'project' | 'organization'>) => Promise<void>
 
 export interface Answer<R extends Route> {
   readonly status: keyof R['responses'] & number
@@ -89,6 +97,8 @@ export function createServeRoute(
   authenticator: Authenticator,
   limiter: RateLimiter,
   guard: StreamGuard,
+  /** An edge has no log. */
+  recordRequest: RecordRequest = async () => {},
 ): ServeRoute {
   return (route, handler, authorize) => {
     const status = Number(Object.keys(route.responses)[0])
@@ -96,6 +106,7 @@ export function createServeRoute(
     const isRefusal = status === 405
     const areParamsRight = !isRefusal && route.params && shapeChecker(route.params)
     const checkBody = route.body && bodyChecker(route.body)
+    const isAudited = !isRefusal && isAuditedRoute(route)
 
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,
@@ -112,8 +123,13 @@ export function createServeRoute(
         if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
         // Parsed once, before the handler opens a transaction; a problem is raised when the handler reads the body.
         const body = outcomeOf(() => checkedBody(request, route, checkBody))
+        const access = request.getDecorator<Admitted>('access')
+        const origin = requestOrigin(route, request, access.actor?.key)
+        const actor = access.actor && isAudited ? { ...access.actor, origin } : access.actor
         const given = {
-          ...request.getDecorator<Admitted>('access'),
+          ...access,
+          actor,
+          origin,
           params: request.params,
           query: storableQueryOf(request),
           get body() {
@@ -129,13 +145,37 @@ export function createServeRoute(
             return goneSignal(reply)
           },
         }
-        const result = await handler(given as unknown as RouteRequest<typeof route>)
+        const handled = await handler(given as unknown as RouteRequest<typeof route>)
+        const result =
+          isAudited && actor
+            ? await afterwards(handled, async () => {
+                if (!origin.isRecorded) await recordRequest(actor, access)
+              })
+            : handled
         const recheck = { ...authenticator, authenticate: authenticator.authenticateAgain }
         return send(reply, status, result, guard, () => admit(route, request, recheck))
       },
     })
     if (route.isForBrowsers) servePreflight(app, route.path)
   }
+}
+
+/** Runs the work after a handler that has succeeded, and after the steps of one that reports progress. */
+async function afterwards<T>(handled: T, work: () => Promise<void>): Promise<T | InProgress> {
+  if (typeof handled === 'object' && handled !== null) {
+    if (isInProgress in handled) {
+      const steps = (handled as InProgress)[isInProgress]
+      const thenWork: Work<unknown> = async report => {
+        const body = await steps(report)
+        await work()
+        return body
+      }
+      return { [isInProgress]: thenWork }
+    }
+    if (isAnswer in handled && (handled as unknown as Answer<Route>).status >= 400) return handled
+  }
+  await work()
+  return handled
 }
 
 function servePreflight(app: FastifyInstance, url: string): void {

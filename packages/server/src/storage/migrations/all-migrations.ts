@@ -36,6 +36,7 @@ import { personSeen } from './0053-person-seen.ts'
 import { shadowFailures } from './0054-shadow-failures.ts'
 import { secondFactors } from './0055-second-factors.ts'
 import { singleSignOn } from './0060-single-sign-on.ts'
+import { auditLog } from './0064-audit-log.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   shadowFailures,
   secondFactors,
   singleSignOn,
+  auditLog,
 ]

@@ -128,7 +128,7 @@ async function readEnvironments(
   for (const { project: id, name, is_production: isProduction = false } of sent) {
     const project =
       id === undefined
-        ? await createProject(tx, { organizationId: organization.id, name: `${setName} ${name}` }, now)
+        ? await createProject(tx, actor, { organizationId: organization.id, name: `${setName} ${name}` }, now)
         : await tx.projects.find(id)
     if (project?.organizationId !== organization.id || levelInProject(actor, project) === undefined) {
       throw invalid('environments', 'does_not_exist', `There is no project ${id} in this organization.`)

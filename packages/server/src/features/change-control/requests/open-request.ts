@@ -80,6 +80,7 @@ export async function openReview(
 const authorFor = ({ requester }: ApprovalNeeded) => ({
   user: requester.user,
   key: { label: requester.keyLabel ?? '' },
+  origin: requester.origin,
 })
 
 /** The request as it would be opened. */

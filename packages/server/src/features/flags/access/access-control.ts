@@ -4,6 +4,7 @@ import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { type AccessLevel, editAccess, flagResource, type Role, viewAccess } from '../../access/access.ts'
+import { recordAudit } from '../../audit/record-audit.ts'
 
 /** PostHog's name of the resource whose access Halyard controls. */
 const resource = 'feature_flag'
@@ -86,10 +87,23 @@ export async function setResourceControl(
 ): Promise<AccessControlWire | undefined> {
   if (roleId !== undefined) {
     const role = await roleOf(tx, project, roleId)
-    await tx.roles.update(role.id, { accessLevel: level ?? (await defaultLevel(tx, project)) })
+    const next = level ?? (await defaultLevel(tx, project))
+    const change = { before: { level: role.accessLevel }, after: { level: next } }
+    const record = { scope: 'Role', itemId: role.id, name: role.name, activity: 'updated', ...change } as const
+    recordAudit(tx, actor, { organizationId: project.organizationId }, record, now)
+    await tx.roles.update(role.id, { accessLevel: next })
     return level && controlToWire({ level, roleId: role.id, createdAt: role.createdAt })
   }
   const existing = await tx.resourceAccess.findFor(project.organizationId, flagResource)
+  const change = { before: { access_level: existing?.accessLevel ?? null }, after: { access_level: level ?? null } }
+  const record = {
+    scope: 'AccessSetting',
+    itemId: existing?.id ?? '',
+    name: flagResource,
+    activity: 'updated',
+    ...change,
+  } as const
+  recordAudit(tx, actor, { organizationId: project.organizationId }, record, now)
   if (level === undefined) {
     if (existing) await tx.resourceAccess.remove(existing.id)
     return undefined

@@ -15,8 +15,10 @@ import type { Database, Stores } from '../../../stores.ts'
 import { adminLevel, levelInProject, type Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit } from '../../access/grants.ts'
+import { recordAudit } from '../../audit/record-audit.ts'
 import { getCohort } from '../../cohorts/plan-cohort.ts'
 import { userToWire } from '../../identity/user-resource.ts'
+import { placeOf } from '../../projects/create-project.ts'
 import { getFlag } from '../flag-routes.ts'
 import { type FlagComment, type FlagDetails, noDetails } from './flag-details.ts'
 import { constantValue, failedChecks } from './flag-health.ts'
@@ -167,7 +169,16 @@ export function serveFlagDetails(serve: ServeRoute, { database, snapshots, now }
         throw invalid('text', 'limit_reached', `A flag can have at most ${commentsPerFlagMax} comments.`)
       }
       const comment = { flagId: flag.id, text, createdBy: actor.user, createdAt: now() }
-      return commentToWire(await tx.flagDetails.addComment(project.id, comment))
+      const added = await tx.flagDetails.addComment(project.id, comment)
+      const record = {
+        scope: 'Comment',
+        itemId: added.id,
+        name: flag.key,
+        activity: 'created',
+        after: { text },
+      } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
+      return commentToWire(added)
     })
   })
 
@@ -181,6 +192,9 @@ export function serveFlagDetails(serve: ServeRoute, { database, snapshots, now }
         throw forbidden('Only its author or an admin can delete a comment.')
       }
       await tx.flagDetails.removeComment(comment.id)
+      const before = { text: comment.text }
+      const record = { scope: 'Comment', itemId: comment.id, name: flag.key, activity: 'deleted', before } as const
+      recordAudit(tx, actor, placeOf(project), record, now())
     })
     return answer({ status: 204 })
   })

@@ -1,9 +1,11 @@
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
+import { type Origin, originOf } from '../../../origin.ts'
 import type { Stores } from '../../../stores.ts'
 import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
 import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
+import { recordSignIn } from './record-sign-in.ts'
 import {
   keysPerSignInMax,
   rememberedDays,
@@ -22,6 +24,8 @@ export interface Session {
 export interface SignInOrigin {
   readonly userAgent: string
   readonly address: string
+  /** For the audit log. */
+  readonly request?: Origin
 }
 
 /** A session with an identity provider reaches its organization alone: others do not trust the provider. */
@@ -66,16 +70,24 @@ export async function openSession(
       plusMilliseconds(now, (isRemembered ? rememberedDays * 24 : sessionHours) * hourMilliseconds),
     provider: provider ?? null,
   })
+  const request = origin.request ?? { ...originOf('signIn'), address: origin.address }
+  await recordSignIn(tx, user, { activity: 'signed_in', signInId, method, origin: request }, now)
   return { ...(await createSessionKey(tx, user, signInId, now, provider)), refreshToken }
 }
 
 /** A new key for the sign-in of a refresh token; undefined when there is none or it has expired. */
-export async function resumeSession(tx: Stores, refreshToken: string, now: Instant): Promise<Session | undefined> {
+export async function resumeSession(
+  tx: Stores,
+  refreshToken: string,
+  origin: Origin,
+  now: Instant,
+): Promise<Session | undefined> {
   const signIn = await tx.signIns.findByRefreshHash(hashSecret(refreshToken))
   if (!signIn || signIn.expiresAt <= now) return undefined
   const account = await tx.identity.findAccount(signIn.userId)
   if (!account?.isActive) return undefined
   await tx.signIns.trimKeys(signIn.id, keysPerSignInMax - 1)
+  await recordSignIn(tx, account, { activity: 'resumed', signInId: signIn.id, origin }, now)
   return createSessionKey(tx, account, signIn.id, now)
 }
 

@@ -6,6 +6,7 @@ import type { Database } from '../../../stores.ts'
 import { announceIdentity } from '../announce-identity.ts'
 import { sessionToWire } from '../api-key-resource.ts'
 import { resumeSession } from './open-session.ts'
+import { recordSignIn } from './record-sign-in.ts'
 import type { SignInProvider } from './sign-in.ts'
 import { clearedCookie, readRefreshCookie, requireSameOrigin } from './sign-in-cookie.ts'
 
@@ -20,10 +21,10 @@ export type ProviderLogout = (provider: SignInProvider, url: URL) => Promise<str
 
 /** Continues, lists and revokes sign-ins. */
 export function serveSignIns(serve: ServeRoute, { database, now, providerLogout }: Deps): void {
-  serve(routes.session.resume, async ({ headers, url }) => {
+  serve(routes.session.resume, async ({ headers, url, origin }) => {
     requireSameOrigin(headers, url)
     const token = readRefreshCookie(headers)
-    const session = token && (await database.transaction(tx => resumeSession(tx, token, now())))
+    const session = token && (await database.transaction(tx => resumeSession(tx, token, origin, now())))
     if (!session) throw new Problem('unauthenticated', 'This browser has no sign-in to resume. Sign in again.')
     return sessionToWire(session)
   })
@@ -38,6 +39,8 @@ export function serveSignIns(serve: ServeRoute, { database, now, providerLogout 
       if (key.signInId) await tx.signIns.remove(user.id, key.signInId)
       else await tx.identity.removeKey(user.id, key.id)
       await announceIdentity(tx, user.id, now())
+      const { origin } = actor
+      await recordSignIn(tx, user, { activity: 'signed_out', signInId: key.signInId ?? key.id, origin }, now())
       return signIn?.provider
     })
     const headers = { 'set-cookie': clearedCookie(url) }
@@ -66,6 +69,8 @@ export function serveSignIns(serve: ServeRoute, { database, now, providerLogout 
     await database.transaction(async tx => {
       if (!(await tx.signIns.remove(actor.user.id, params.sign_in_id))) throw missing('Sign-in')
       await announceIdentity(tx, actor.user.id, now())
+      const { user, origin } = actor
+      await recordSignIn(tx, user, { activity: 'signed_out', signInId: params.sign_in_id, origin }, now())
     })
     return answer({ status: 204 })
   })

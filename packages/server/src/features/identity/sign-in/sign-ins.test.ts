@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../../instant.ts'
+import { originOf } from '../../../origin.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 import { resumeSession } from './open-session.ts'
@@ -83,7 +84,9 @@ onEachDatabase('sign-ins', dialect => {
     const { client, cookie } = await signIn(true)
     const token = /=([^;]+)/.exec(cookie ?? '')?.[1] ?? ''
     const later = instantOf(new Date(Date.now() + 31 * 24 * 60 * 60 * 1000))
-    expect(await s.halyard.database.transaction(tx => resumeSession(tx, token, later))).toBeUndefined()
+    expect(
+      await s.halyard.database.transaction(tx => resumeSession(tx, token, originOf('test'), later)),
+    ).toBeUndefined()
     const changed = { password: 'another-password-1', current_password: credentials.password }
     expect((await client.patch('/api/users/@me/', changed)).status).toBe(200)
     expect((await resume(cookie ?? '')).status).toBe(401)

@@ -1,0 +1,93 @@
+import type { NewActivity } from '../../domain/activity.ts'
+import type { Instant } from '../../instant.ts'
+import type { Origin } from '../../origin.ts'
+import type { User } from '../../tenancy.ts'
+import { canonicalJson, sha256 } from './verify-chain.ts'
+
+/** One entry of an organization's audit log, before it has its place in the chain. */
+export interface NewAuditEntry {
+  readonly organizationId: string
+  readonly at: Instant
+  /** Null for the system. */
+  readonly user: Pick<User, 'id' | 'email' | 'firstName'> | null
+  readonly origin: Origin
+  readonly activities: readonly NewActivity[]
+  /** The last entry that was removed by the retention, or that existed when a backup was restored. */
+  readonly pruned?: Link
+  readonly restored?: Link
+}
+
+export interface Link {
+  readonly sequence: number
+  readonly hash: string
+}
+
+export interface AuditRow {
+  readonly organizationId: string
+  readonly at: Instant
+  readonly userId: number | null
+  readonly operation: string
+  /** For the filter: ` FeatureFlag/12 Cohort/3 `. */
+  readonly objects: string
+  /** The canonical JSON in three parts: the hash of the entry before stands between the first two, the sequence after the second. */
+  readonly start: string
+  readonly middle: string
+}
+
+/** Larger entries, as of imports, hold the hash of each object's changes instead of the changes. */
+const objectsCharactersMax = 500_000
+const filterObjectsMax = 500
+
+/** Members are written in canonical order, so that the database can insert the two that it alone knows. */
+export function auditRow(entry: NewAuditEntry): AuditRow {
+  const { organizationId, at, user, origin, activities, pruned, restored } = entry
+  const actor = user ? { id: user.id, email: user.email, name: user.firstName } : null
+  const start = canonicalJson({
+    actor,
+    address: origin.address,
+    at,
+    credential: origin.credential,
+    note: origin.note,
+    objects: boundedObjects(activities, user),
+    operation: origin.operation,
+    organization: organizationId,
+    path: origin.path,
+  })
+  const end = canonicalJson({ pruned, request_id: origin.requestId, restored })
+  return {
+    organizationId,
+    at,
+    userId: user?.id ?? null,
+    operation: origin.operation,
+    objects: filterText(activities),
+    start: `${start.slice(0, -1)},"previous_hash":"`,
+    middle: `",${end.slice(1, -1)},"sequence":`,
+  }
+}
+
+/** The text whose SHA-256 is the hash of the entry. */
+export const contentOf = ({ start, middle }: AuditRow, previousHash: string, sequence: number): string =>
+  `${start}${previousHash}${middle}${sequence}}`
+
+function boundedObjects(activities: readonly NewActivity[], user: NewAuditEntry['user']): readonly object[] {
+  const objects = activities.map(activity => objectOf(activity, user))
+  if (activities.length === 1 || canonicalJson(objects).length <= objectsCharactersMax) return objects
+  return objects.map(({ changes, ...object }) => ({ ...object, changes_sha256: sha256(canonicalJson(changes)) }))
+}
+
+const objectOf = ({ scope, itemId, projectId, activity, detail, ...by }: NewActivity, user: NewAuditEntry['user']) => ({
+  type: scope,
+  id: itemId,
+  name: detail.name,
+  project: projectId,
+  activity,
+  changes: detail.changes.map(({ action, field, before = null, after = null }) => ({ action, field, before, after })),
+  trigger: detail.trigger,
+  // A change that was approved is made on behalf of its requester.
+  ...(by.user && by.user.id !== user?.id && { on_behalf_of: by.user.email }),
+})
+
+const filterText = (activities: readonly NewActivity[]): string => {
+  const names = activities.slice(0, filterObjectsMax).map(({ scope, itemId }) => `${scope}/${itemId}`)
+  return names.length === 0 ? '' : ` ${[...new Set(names)].join(' ')} `
+}
