@@ -32,6 +32,7 @@ import { organizationProjectRoutes, projectRoutes } from './organizations/projec
 import { roleAccessRoutes } from './organizations/role-access.ts'
 import { roleRoutes } from './organizations/roles.ts'
 import { sessionRoutes } from './organizations/session.ts'
+import { tokenExchangeRoutes, trustRelationshipRoutes } from './organizations/trust-relationships.ts'
 import { userRoutes } from './organizations/users.ts'
 import { pluginConfigRoutes } from './plugins/plugin-configs.ts'
 import { pluginRoutes } from './plugins/plugins.ts'
@@ -181,6 +182,11 @@ export {
 } from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
 export type { SignIn } from './organizations/session.ts'
+export {
+  claimRulesMax,
+  exchangedKeySecondsMax,
+  type TrustRelationship,
+} from './organizations/trust-relationships.ts'
 export type { User, UserBasic } from './organizations/users.ts'
 export type {
   PluginConfig,
@@ -264,6 +270,8 @@ export const routes = {
   shadow: shadowRoutes,
   session: sessionRoutes,
   singleSignOn: singleSignOnRoutes,
+  tokenExchange: tokenExchangeRoutes,
+  trustRelationships: trustRelationshipRoutes,
   users: userRoutes,
 }
 

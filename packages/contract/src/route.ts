@@ -88,7 +88,7 @@ export interface Route {
   /** Content type of the successful response, if it is not JSON. */
   readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript'
   /** How errors are serialized, if not as a `Problem`. */
-  readonly errorShape?: 'manifest'
+  readonly errorShape?: 'manifest' | 'oauth'
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }

@@ -55,6 +55,7 @@ import { serveShadow } from './features/shadow/shadow-routes.ts'
 import { serveIdentityProviders } from './features/single-sign-on/identity-provider-routes.ts'
 import type { SingleSignOn } from './features/single-sign-on/single-sign-on.ts'
 import { serveSingleSignOn } from './features/single-sign-on/single-sign-on-routes.ts'
+import { serveTokenExchange } from './features/token-exchange/token-exchange-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import type { Authenticator } from './http/server/authenticator.ts'
@@ -138,6 +139,7 @@ export function serveApi(
   })
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
+  serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

@@ -37,6 +37,7 @@ import { shadowFailures } from './0054-shadow-failures.ts'
 import { secondFactors } from './0055-second-factors.ts'
 import { singleSignOn } from './0060-single-sign-on.ts'
 import { auditLog } from './0064-audit-log.ts'
+import { tokenExchange } from './0066-token-exchange.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   secondFactors,
   singleSignOn,
   auditLog,
+  tokenExchange,
 ]
