@@ -27,7 +27,7 @@ export function NewWebhook({ projectId }: { projectId: string }) {
   const queries = useQueryClient()
   const notify = useNotify()
   const [draft, setDraft] = useState(blank)
-  const set = (change: Partial<typeof blank>) => setDraft(known => ({ ...known, ...change }))
+  const set = (change: Partial<typeof blank>) => setDraft(old => ({ ...old, ...change }))
   const create = useMutation({
     mutationFn: ({ tag, ...fields }: typeof blank) =>
       call(routes.webhooks.create, {

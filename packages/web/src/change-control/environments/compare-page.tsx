@@ -26,8 +26,8 @@ export function ComparePage() {
   const sets = useEnvironmentSets(organizationId)
   return (
     <Loaded query={sets}>
-      {known => {
-        const set = known.find(({ id }) => String(id) === setId)
+      {environmentSets => {
+        const set = environmentSets.find(({ id }) => String(id) === setId)
         return set ? <Compare key={set.id} organizationId={organizationId} set={set} /> : <NotFound />
       }}
     </Loaded>

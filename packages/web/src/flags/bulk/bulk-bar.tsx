@@ -90,7 +90,7 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
         {(dialog === 'tag' || dialog === 'untag') && (
           <TagDialog
             title={dialog === 'tag' ? t.flags.bulkTag : t.bulk.untag}
-            known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
+            suggestions={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
             onClose={close}
             onTag={tag}
           />

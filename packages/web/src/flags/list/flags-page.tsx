@@ -117,11 +117,11 @@ export function FlagsPage() {
         {rows && !isEmptyProject && (isComplete ? t.flags.count(rows.count, total) : t.common.loading)}
       </Text>
       <Loaded query={{ data: rows, error, refetch }}>
-        {found =>
-          found.count > 0 ? (
+        {matches =>
+          matches.count > 0 ? (
             <FlagList
               projectId={projectId}
-              rows={found}
+              rows={matches}
               shownColumns={shownColumns}
               sort={filters.search.sort}
               onSort={sort => filters.setSearch({ ...filters.search, sort })}

@@ -62,7 +62,7 @@ export function FlagPage() {
   const data = project && flag.data && !isWaiting ? { project, flag: flag.data } : undefined
   return (
     <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
-      {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags} cohorts={cohorts} />}
+      {loaded => <FlagWithTabs key={loaded.flag.id} {...loaded} flags={flags} cohorts={cohorts} />}
     </Loaded>
   )
 }

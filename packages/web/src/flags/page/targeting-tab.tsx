@@ -28,21 +28,21 @@ interface Props extends TabProps {
   readonly edit: FlagDraft
 }
 
-export function TargetingTab({ edit, ...known }: Props) {
-  const { flag } = known
-  return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...known} /> : <FlagSummary {...known} />
+export function TargetingTab({ edit, ...tabProps }: Props) {
+  const { flag } = tabProps
+  return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...tabProps} /> : <FlagSummary {...tabProps} />
 }
 
 function Editor({ edit, ...saved }: Props) {
   const { flag, project, cohorts } = saved
   // The edit may depend on other flags than the saved version.
   const flags = useRelatedFlags(String(project.id), writeFilters(edit.draft.filters))
-  const known = { ...saved, flags: [...saved.flags, ...flags] }
+  const referenced = { ...saved, flags: [...saved.flags, ...flags] }
   const t = useMessages()
   const call = useCall()
   const notify = useNotify()
   const queries = useQueryClient()
-  const wording = useWording(known)
+  const wording = useWording(referenced)
   const projectId = String(project.id)
   const params = { project_id: projectId, id: String(flag.id) }
   const [dialog, setDialog] = useState<'review' | 'conflict'>()

@@ -46,7 +46,7 @@ export function NewRollbackCondition({ projectId, isSaving, onCreate }: Props) {
         data={eventNames ? [...eventNames] : []}
         limit={suggestionsMax}
         value={condition[name]}
-        onChange={given => set({ [name]: given })}
+        onChange={eventName => set({ [name]: eventName })}
         {...(isUnknown && {
           description: <UnknownEvent />,
           inputWrapperOrder: ['label', 'input', 'description', 'error'],
@@ -107,14 +107,14 @@ export function NewRollbackCondition({ projectId, isSaving, onCreate }: Props) {
               required
               maxLength={200}
               value={condition.name}
-              onChange={given => set({ name: given.currentTarget.value })}
+              onChange={event => set({ name: event.currentTarget.value })}
             />
           )}
           <NativeSelect
             label={w.measure}
             value={isEvents ? condition.eventMath : condition.sampleMath}
-            onChange={given =>
-              set({ [isEvents ? 'eventMath' : 'sampleMath']: given.currentTarget.value } as Partial<RollbackCondition>)
+            onChange={event =>
+              set({ [isEvents ? 'eventMath' : 'sampleMath']: event.currentTarget.value } as Partial<RollbackCondition>)
             }
             data={
               isEvents
@@ -126,7 +126,7 @@ export function NewRollbackCondition({ projectId, isSaving, onCreate }: Props) {
           <NativeSelect
             label={t.editor.operator}
             value={condition.operator}
-            onChange={given => set({ operator: given.currentTarget.value })}
+            onChange={event => set({ operator: event.currentTarget.value })}
             data={comparisons.map(value => ({ value, label: operators[value] ?? value }))}
           />
           {number('threshold', w.threshold, {})}

@@ -54,12 +54,12 @@ function Abilities({ plugin }: { plugin: Plugin }) {
   const words: Record<string, string> = t.plugins.capabilities
   const { methods, scheduled_tasks: tasks, jobs } = plugin.capabilities as Record<string, unknown>
   const named = [methods, tasks].flatMap(list => (Array.isArray(list) ? list : []))
-  const known = named.filter(name => words[name] !== undefined)
+  const described = named.filter(name => words[name] !== undefined)
   const jobNames = Array.isArray(jobs) ? jobs : []
-  if (known.length + jobNames.length === 0) return <Text size="sm">{t.plugins.noCapabilities}</Text>
+  if (described.length + jobNames.length === 0) return <Text size="sm">{t.plugins.noCapabilities}</Text>
   return (
     <ul style={{ margin: 0, paddingInlineStart: '1.2rem' }}>
-      {known.map(name => (
+      {described.map(name => (
         <Text key={name} component="li" size="sm">
           {words[name]}
         </Text>
