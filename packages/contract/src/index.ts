@@ -1,3 +1,4 @@
+import { auditRoutes } from './audit/audit.ts'
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
@@ -53,6 +54,7 @@ export {
   type RequestOf,
   urlOf,
 } from './api-client.ts'
+export type { AuditEntry } from './audit/audit.ts'
 export type {
   ApprovalPolicy,
   ApprovalPolicyWrite,
@@ -225,6 +227,7 @@ export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
+  audit: auditRoutes,
   flags: flagRoutes,
   flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,

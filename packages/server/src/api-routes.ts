@@ -12,6 +12,7 @@ import type { Scanner } from './evaluation/scan/scanner.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveIdentity } from './features/account/account-routes.ts'
+import { serveAudit } from './features/audit/audit-routes.ts'
 import { createRecordRequest } from './features/audit/record-request.ts'
 import { serveEnvironments } from './features/change-control/environments/environment-routes.ts'
 import { serveFreezes } from './features/change-control/freezes/freeze-routes.ts'
@@ -140,6 +141,7 @@ export function serveApi(
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
   serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
+  serveAudit(serve, { database })
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

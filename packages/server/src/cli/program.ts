@@ -2,6 +2,7 @@ import { importSources } from '@halyard/migrate/model'
 import { Argument, Command, Option } from 'commander'
 import { version } from '../version.ts'
 import { addAccountCommands } from './commands/account-commands.ts'
+import { addAuditCommands } from './commands/audit-commands.ts'
 import { addChangeControlCommands } from './commands/change-control-commands.ts'
 import { addFlagCommands } from './commands/flag-commands.ts'
 import { collectFirst, group, jsonOption, load, wholeNumber, withServer } from './commands/options.ts'
@@ -64,6 +65,7 @@ export function createProgram(): Command {
     .action(load(async () => (await import('./dev/pull.ts')).pull))
 
   addAccountCommands(program)
+  addAuditCommands(program)
   addFlagCommands(program)
   addChangeControlCommands(program)
   addDataCommands(program)
