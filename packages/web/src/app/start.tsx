@@ -3,6 +3,7 @@ import { resumeSession } from '../api/resume-session.ts'
 import type { Session } from '../api/session.ts'
 import { shareSession } from '../api/share-session.ts'
 import { loadMessages, preferredLanguage } from '../i18n/language.tsx'
+import { finishSingleSignOn } from '../session/finish-single-sign-on.ts'
 import { showSignIn } from '../session/show-sign-in.tsx'
 import { createAppRoot } from './app-root.tsx'
 import { fixNavigatorLanguage } from './fix-navigator-language.ts'
@@ -17,11 +18,12 @@ export async function start(session: Session): Promise<void> {
   const isShared = shareSession(session, new BroadcastChannel('halyard.session'))
   const language = preferredLanguage()
   const [messages] = await Promise.all([loadMessages(language), isShared])
+  const problem = await finishSingleSignOn(session)
   if (!session.current()) await resumeSession(session)
   const root = createAppRoot(session, { language, messages }, nonce)
   const openApp = async () => (await loadApp()).startApp(root)
   if (session.current() || window.location.pathname.startsWith('/signup/')) return openApp()
-  showSignIn(root, openApp)
+  showSignIn(root, openApp, problem)
 }
 
 const loadApp = () => import('./start-app.tsx')

@@ -10,7 +10,7 @@ interface Host {
 }
 
 /** Asks for email and password, then opens the page that was requested. A sign-in in another tab counts as well. */
-export function showSignIn(host: Host, openApp: () => unknown): void {
+export function showSignIn(host: Host, openApp: () => unknown, problem?: unknown): void {
   const { session } = host
   const { pathname, search, hash } = window.location
   if (pathname !== signInPath) {
@@ -23,7 +23,7 @@ export function showSignIn(host: Host, openApp: () => unknown): void {
     window.history.replaceState(null, '', localPath(new URLSearchParams(window.location.search).get('next')))
     openApp()
   })
-  host.render(<SignInPage call={createCall(session)} session={session} />)
+  host.render(<SignInPage call={createCall(session)} session={session} problem={problem} />)
 }
 
 /** Only a local path is followed; anything else would be an open redirect. */

@@ -10,14 +10,15 @@ import { problemText } from '../ui/feedback/problem-text.ts'
 import { PasswordField } from '../ui/form/password-field.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { AuthLayout } from './auth-layout.tsx'
+import { SingleSignOn } from './single-sign-on.tsx'
 
 /** Stands alone, without router and queries: it is the first thing a new visitor loads. */
-export function SignInPage({ call, session }: { call: Call; session: Session }) {
+export function SignInPage({ call, session, problem }: { call: Call; session: Session; problem?: unknown }) {
   const t = useMessages()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [stays, setStays] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const [error, setError] = useState<unknown>(problem ?? null)
   const [isBusy, setIsBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
@@ -32,12 +33,12 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
       const { api_key, expires_at } = await call(routes.session.login, { body: { email, password, remember: stays } })
       markStayingSignedIn(stays)
       session.begin({ key: api_key, expiresAt: expires_at })
-    } catch (problem) {
-      setError(problem)
+    } catch (failure) {
+      setError(failure)
       setIsBusy(false)
     }
   }
-  const isWrong = isProblem(error) && error.status === 401
+  const isWrong = isProblem(error) && error.status === 401 && !error.code.startsWith('sso_')
   const message = isWrong ? t.signIn.wrong : error !== null && problemText(t, error)
 
   return (
@@ -81,6 +82,7 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
             </Button>
           </Stack>
         </form>
+        <SingleSignOn call={call} email={email} />
       </Paper>
       <details style={{ marginTop: '1rem' }}>
         <summary>{t.signIn.firstOwnerTitle}</summary>

@@ -119,8 +119,10 @@ const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefi
 function useSignOut() {
   const { call, session } = useServices()
   return async () => {
-    await call(routes.session.logout, {}).catch(() => {})
+    const ended = await call(routes.session.logout, {}).catch(() => undefined)
     markStayingSignedIn(false)
+    // The provider leads back to the sign-in page.
+    if (ended?.redirect_url) window.location.assign(ended.redirect_url)
     session.end('signed-out')
   }
 }

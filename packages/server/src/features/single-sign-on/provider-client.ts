@@ -74,6 +74,8 @@ export const signatureAlgorithms = [
 export const clockToleranceSeconds = 60
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 const groupsMax = 1000
+/** As OpenID Connect limits it. */
+const subjectCharactersMax = 255
 
 export function createProviderClient(issuers: Issuers, fetch: OutgoingFetch, secretBox: SecretBox): ProviderClient {
   async function configurationOf(provider: IdentityProvider): Promise<Configuration> {
@@ -176,7 +178,10 @@ const secretMethod = ({ token_endpoint_auth_methods_supported: methods = [] }: S
   methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic
 
 /** What the library leaves to its caller. */
-function checkClaims({ azp, iat }: JWTPayload & { readonly azp?: unknown }, clientId: string): void {
+function checkClaims({ sub, azp, iat }: JWTPayload & { readonly azp?: unknown }, clientId: string): void {
+  if (textOf(sub) === undefined || String(sub).length > subjectCharactersMax) {
+    throw new Error('The ID token has no usable subject (`sub`).')
+  }
   if (azp !== undefined && azp !== clientId) throw new Error('The ID token was issued for another client (`azp`).')
   if ((iat ?? 0) > Date.now() / 1000 + clockToleranceSeconds) {
     throw new Error('The ID token was issued in the future (`iat`). Check the clocks.')

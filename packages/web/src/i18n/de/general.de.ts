@@ -36,6 +36,13 @@ export const general: GeneralMessages = {
     throttled: () => 'Zu viele Versuche. Warte einen Moment.',
     unavailable: () => 'Der Server ist gerade nicht verfügbar. Versuche es gleich noch einmal.',
     error: () => 'Auf dem Server ist ein Fehler aufgetreten. Versuche es noch einmal.',
+    sso_expired: () => 'Diese Anmeldung ist abgelaufen oder wurde in einem anderen Browser begonnen. Beginne neu.',
+    sso_refused: () =>
+      'Die Anmeldung beim Anbieter ist fehlgeschlagen. Versuche es noch einmal oder frage den Inhaber.',
+    sso_account_elsewhere: () =>
+      'Das Konto mit dieser E-Mail-Adresse kann nicht verknüpft werden. Bitte einen Admin um eine Einladung.',
+    sso_unavailable: () => 'Der Identitätsanbieter ist gerade nicht erreichbar. Versuche es später noch einmal.',
+    sso_required: () => 'Deine Organisation verlangt Single Sign-on. Melde dich über deinen Identitätsanbieter an.',
     cancelled: () => 'Abgebrochen. Es wurde nichts geändert.',
     required: () => 'Pflichtfeld',
     null: () => 'Darf nicht leer sein',

@@ -19,6 +19,12 @@ export const session: SessionMessages = {
     again: email => `Melde dich als ${email} an, um fortzufahren. Deine Eingaben bleiben erhalten.`,
     otherUser: 'Als jemand anderes anmelden',
     signOut: 'Abmelden',
+    or: 'oder',
+    sso: 'Single Sign-on verwenden',
+    ssoWith: (provider: string) => `Weiter mit ${provider}`,
+    ssoEmailFirst: 'Gib zuerst deine E-Mail-Adresse ein.',
+    ssoNone: (domain: string) =>
+      `Für ${domain} ist kein Identitätsanbieter eingerichtet. Melde dich mit deinem Passwort an.`,
   },
   signUp: {
     title: organization => `${organization} beitreten`,

@@ -18,6 +18,11 @@ export const session = {
     again: (email: string) => `Sign in as ${email} to continue. Nothing you typed is lost.`,
     otherUser: 'Sign in as someone else',
     signOut: 'Sign out',
+    or: 'or',
+    sso: 'Use single sign-on',
+    ssoWith: (provider: string) => `Continue with ${provider}`,
+    ssoEmailFirst: 'Enter your email address first.',
+    ssoNone: (domain: string) => `No identity provider is set up for ${domain}. Sign in with your password.`,
   },
   signUp: {
     title: (organization: string) => `Join ${organization}`,
