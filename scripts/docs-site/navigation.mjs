@@ -63,7 +63,6 @@ const sections = [
       'operate/data',
       'operate/upgrade',
       'operate/security',
-      'operate/audit-log',
       'operate/high-availability',
       'operate/nodes',
       'operate/edge',

@@ -36,7 +36,7 @@ onEachDatabase('kill -9 around an approval', dialect => {
       flags.push({ id: body.id, request: 0 })
     }
     const approver_config = { users: [me.id] }
-    const policy = { action_key: 'feature_flag.update', approver_config, allow_self_approve: true }
+    const policy = { action_key: 'feature_flag.update', approver_config, allow_self_approve: true, allow_keys: true }
     expect((await owner.post(`${project}/approval_policies/`, policy)).status).toBe(201)
     for (const flag of flags) {
       const { body } = await owner.patch(`${project}/feature_flags/${flag.id}/`, { name: 'approved' })

@@ -48,6 +48,7 @@ export const launchServer = (
       DATABASE_URL: databaseUrl,
       HALYARD_BOOTSTRAP_KEY: ownerKey,
       HALYARD_PASSWORD_COST: '10',
+      HALYARD_FOUR_EYES_DAYS: '0',
       ...environment,
     },
     node,

@@ -107,6 +107,13 @@ export const settings = {
     isSecret: true,
     read: ownerPassword,
   }),
+  fourEyesDays: setting({
+    variable: 'HALYARD_FOUR_EYES_DAYS',
+    fallback: '30',
+    describes:
+      'For how many days an account that someone invited, provisioned or promoted does not count as another person when changes are approved. `0` trusts new accounts at once.',
+    read: wholeNumber(0, 365),
+  }),
   passwordCost: setting({
     variable: 'HALYARD_PASSWORD_COST',
     fallback: '14',
@@ -223,13 +230,6 @@ export const settings = {
     variable: 'HALYARD_ACTIVITY_DAYS',
     fallback: undefined,
     describes: 'Days after which activity entries are removed; unset means never. Versions of flags stay.',
-    read: wholeNumber(30, 36_500),
-  }),
-  auditDays: setting({
-    variable: 'HALYARD_AUDIT_DAYS',
-    fallback: undefined,
-    describes:
-      'Days after which entries of the audit log are removed; unset means never. A checkpoint stays, so that the rest can be verified.',
     read: wholeNumber(30, 36_500),
   }),
   personDays: setting({

@@ -1,7 +1,6 @@
 import type { Config } from './config.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import type { Instant } from './instant.ts'
-import { watchAuditHeads } from './observability/audit-metrics.ts'
 import type { FailureCounters } from './observability/failure-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
@@ -53,7 +52,6 @@ export async function openDatabase(deps: Deps) {
     exchange.announce,
     storage.writersMax,
   )
-  watchAuditHeads(metrics.registry, () => database.read(tx => tx.audit.listHeads()))
   return { database, secretKey, ...exchange }
 }
 

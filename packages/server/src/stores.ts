@@ -25,6 +25,7 @@ import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
 import { sqlFlagDetailsStore } from './features/flags/details/flag-details-store.sql.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
 import { sqlPayloadSchemaStore } from './features/flags/schemas/payload-schema-store.sql.ts'
+import { sqlAccountTieStore } from './features/identity/account-tie-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
 import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
@@ -49,7 +50,6 @@ import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.t
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
 import { sqlIdentityProviderStore } from './features/single-sign-on/identity-provider-store.sql.ts'
-import { sqlTrustRelationshipStore } from './features/token-exchange/trust-relationship-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { instantOf } from './instant.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
@@ -75,7 +75,7 @@ export function clearStoreMemory({ activity }: StoreMemory): void {
 }
 
 /** As in the settings. */
-type StoreLimits = FlagLimits & { readonly personDays?: number | undefined }
+type StoreLimits = FlagLimits & { readonly personDays?: number | undefined; readonly fourEyesDays?: number }
 
 /** What stores are created from. */
 interface StoreContext {
@@ -106,7 +106,10 @@ const announceGroup =
 const announce = (end: TransactionEnd, topic: ChangeTopic, entityId: string): void =>
   end.append?.({ topic, organizationId: null, projectId: null, entityId, at: instantOf(new Date()) })
 
+const fourEyesDaysDefault = 30
+
 const factories = {
+  accountTies: ({ db, limits }) => sqlAccountTieStore(db, limits?.fourEyesDays ?? fourEyesDaysDefault),
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
@@ -156,7 +159,6 @@ const factories = {
   sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   signIns: ({ db }) => sqlSignInStore(db),
-  trustRelationships: ({ db }) => sqlTrustRelationshipStore(db),
   usage: ({ db }) => sqlUsageStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 } satisfies Record<string, (context: StoreContext) => object>

@@ -84,6 +84,8 @@ export interface Actor {
   readonly user: User
   /** Instance administrator: decides what organizations may do with plugins. */
   readonly isStaff: boolean
+  /** No person: the account of a service key. */
+  readonly isService?: boolean
   readonly key: ActorKey
   readonly levels: ReadonlyMap<string, Level>
   readonly currentOrganizationId: string | null

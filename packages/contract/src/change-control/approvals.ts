@@ -72,6 +72,7 @@ export const ApprovalPolicy = Type.Object(
     conditions: FreeObject(conditionText, {}),
     approver_config: ApproverConfig,
     allow_self_approve: Type.Boolean({ description: 'Whether the requester can approve the own request.' }),
+    allow_keys: Type.Boolean({ description: 'Whether personal API keys can decide, not only signed-in people.' }),
     expires_after_hours: Type.Integer({
       description: 'A request that is not approved by then expires.',
       examples: [336],
@@ -97,6 +98,12 @@ const policyFields = {
   approver_config: Type.Optional(ApproverConfigInput),
   allow_self_approve: Type.Optional(
     Type.Boolean({ description: 'Whether the requester can approve the own request; default false.' }),
+  ),
+  allow_keys: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether personal API keys with the scope `change_request:write` can decide, not only signed-in people; default false.',
+    }),
   ),
   expires_after_hours: Type.Optional(
     Type.Integer({
@@ -301,6 +308,11 @@ export const ChangeRequestDetail = Type.Object(
       }),
       { description: 'The policies that the change meets now.' },
     ),
+    uncounted_approvers: Type.Array(UserBasic, {
+      description:
+        'Approvers whose approval does not count: accounts that the requester invited, provisioned or promoted in the last 30 days, that did so with the requester, or that share with the requester an account that did.',
+      examples: [[]],
+    }),
     changes: Type.Array(ActivityChange, { description: 'What applying it now would change, field by field.' }),
     conflicts: Type.Array(Type.String(), { description: 'Paths that were changed differently since.', examples: [[]] }),
     current: FreeObject('The same fields as they are now.', { name: '' }),

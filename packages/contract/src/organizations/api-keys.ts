@@ -38,8 +38,8 @@ const NewApiKey = Type.Object(
   { title: 'NewPersonalApiKey', description: 'A new personal API key with its value.' },
 )
 
-const Label = Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['CI'] })
-const fields = {
+export const keyLabel = Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['CI'] })
+export const keyFields = {
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: 100,
@@ -59,7 +59,9 @@ const fields = {
       description: 'Ids of the organizations that the key is restricted to; empty means all.',
     }),
   ),
-  expires_at: Type.Optional(Nullable(InstantInput('At most when the key of the request expires.'))),
+  expires_at: Type.Optional(
+    Nullable(InstantInput('Default: in 90 days; null: never. At most when the key of the request expires.')),
+  ),
 }
 const tag = 'Personal API keys'
 const KeyParams = Type.Object({ key_id: Type.String({ description: 'Key id, or `@current`.' }) })
@@ -85,7 +87,7 @@ export const apiKeyRoutes = {
     description:
       'The response is the only one that contains the value of the key. The new key cannot have more scopes, projects or time than the calling one.',
     access: asUser('user:write'),
-    body: Type.Object({ label: Label, ...fields }),
+    body: Type.Object({ label: keyLabel, ...keyFields }),
     responses: { 201: NewApiKey },
   }),
   get: route({
@@ -108,7 +110,7 @@ export const apiKeyRoutes = {
     description: 'Changes the label, scopes, restrictions or expiry. A key cannot extend its own rights.',
     access: asUser('user:write'),
     params: KeyParams,
-    body: Type.Object({ label: Type.Optional(Label), ...fields }),
+    body: Type.Object({ label: Type.Optional(keyLabel), ...keyFields }),
     responses: { 200: ApiKey },
   }),
   remove: route({

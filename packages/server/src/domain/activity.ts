@@ -13,6 +13,8 @@ export type ActivityScope =
   | 'Freeze'
   | 'EnvironmentSet'
   | 'Webhook'
+  | 'IdentityProvider'
+  | 'OrganizationDomain'
   | AuditedScope
 
 /** What only the audit log lists. */
@@ -25,21 +27,19 @@ export type AuditedScope =
   | 'Comment'
   | 'Dashboard'
   | 'Group'
-  | 'IdentityProvider'
   | 'ImportCertificate'
   | 'ImportPlan'
   | 'Invitation'
   | 'Member'
   | 'Organization'
-  | 'OrganizationDomain'
   | 'Person'
   | 'Project'
   | 'Role'
   | 'RoleMember'
   | 'SavedView'
   | 'SecretKey'
+  | 'ServiceKey'
   | 'SignIn'
-  | 'TrustRelationship'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'

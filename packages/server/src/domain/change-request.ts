@@ -129,30 +129,38 @@ export interface PolicyStatus {
   readonly policy: ApprovalPolicy
   /** Ids of those who can approve now. */
   readonly eligible: ReadonlySet<number>
+  /** Ids of those among them who count as the requester: their approval does not count. */
+  readonly uncounted: ReadonlySet<number>
   /** Ids of those whose approval of this content counts. */
   readonly approvedBy: readonly number[]
   readonly isSatisfied: boolean
 }
 
-/** Only approvals of this very content count, by users who can approve now; the requester's own only where the policy allows it. */
+/**
+ * Only approvals of this very content count, by users who can approve now. The requester's own, and those of accounts tied to the
+ * requester's, count only where the policy allows self-approval.
+ */
 export function policyStatus(
   request: Pick<ChangeRequest, 'contentHash' | 'requester'>,
   policy: ApprovalPolicy,
   eligible: ReadonlySet<number>,
+  tied: ReadonlySet<number>,
   decisions: readonly Decision[],
 ): PolicyStatus {
+  const uncounted = new Set(policy.allowSelfApprove ? [] : [...eligible].filter(id => tied.has(id)))
   const approvedBy = decisions
     .filter(({ decision, contentHash }) => decision === 'approved' && contentHash === request.contentHash)
     .map(({ user }) => user.id)
-    .filter(id => eligible.has(id) && (policy.allowSelfApprove || id !== request.requester.id))
-  return { policy, eligible, approvedBy, isSatisfied: approvedBy.length >= policy.quorum }
+    .filter(id => canDecide(request, { policy, eligible, uncounted }, id))
+  return { policy, eligible, uncounted, approvedBy, isSatisfied: approvedBy.length >= policy.quorum }
 }
 
 export const canDecide = (
   request: Pick<ChangeRequest, 'requester'>,
-  { policy, eligible }: Pick<PolicyStatus, 'policy' | 'eligible'>,
+  { policy, eligible, uncounted }: Pick<PolicyStatus, 'policy' | 'eligible' | 'uncounted'>,
   userId: number,
-): boolean => eligible.has(userId) && (policy.allowSelfApprove || userId !== request.requester.id)
+): boolean =>
+  eligible.has(userId) && !uncounted.has(userId) && (policy.allowSelfApprove || userId !== request.requester.id)
 
 export interface RequestFilter {
   /** Any of these. */

@@ -26,6 +26,8 @@ export interface ApprovalPolicy {
   readonly approvers: Approvers
   readonly quorum: number
   readonly allowSelfApprove: boolean
+  /** Whether decisions may be made with an API key, not only by a signed-in person. */
+  readonly allowKeys: boolean
   readonly expiresAfterHours: number
   /** Approval is asked for again when the impact has grown by more than either since; null is no limit. */
   readonly reapprovePercent: number | null

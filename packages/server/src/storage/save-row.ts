@@ -25,7 +25,6 @@ type SentTable =
   | 'projects'
   | 'resource_access'
   | 'roles'
-  | 'trust_relationships'
   | 'users'
   | 'webhooks'
 

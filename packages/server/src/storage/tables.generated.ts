@@ -6,6 +6,12 @@ import type { Generated } from 'kysely'
  * Only `*.sql.ts` files read this; they turn rows into domain values and back.
  */
 export interface Tables {
+  account_ties: {
+    account_id: number
+    by_id: number
+    kind: string
+    at: string
+  }
   account_tokens: {
     hash: string
     user_id: number
@@ -40,7 +46,6 @@ export interface Tables {
     last_used_at: string | null
     expires_at: string | null
     sign_in_id: string | null
-    trust_relationship_id: string | null
   }
   approval_policies: {
     id: Generated<number>
@@ -58,6 +63,7 @@ export interface Tables {
     reapprove_percent: Generated<number | null>
     reapprove_people: Generated<number | null>
     emergency_roles: Generated<string>
+    allow_keys: Generated<number>
   }
   approval_policy_approvers: {
     id: Generated<number>
@@ -405,6 +411,7 @@ export interface Tables {
     last_sign_in_at: string | null
     created_at: string
     updated_at: string
+    saved_by_id: number | null
   }
   import_certificates: {
     id: Generated<number>
@@ -788,22 +795,6 @@ export interface Tables {
     provider_session_id: string | null
     id_token: string | null
   }
-  trust_relationships: {
-    id: string
-    organization_id: string
-    name: string
-    issuer: string
-    audience: string
-    rules: string
-    scopes: string
-    project_ids: string
-    ttl_seconds: number
-    user_id: number
-    created_by_id: number
-    created_at: string
-    updated_at: string
-    last_used_at: string | null
-  }
   used_tokens: {
     hash: string
     expires_at: string
@@ -823,6 +814,7 @@ export interface Tables {
     is_staff: Generated<number>
     change_request_emails: Generated<number>
     language: string | null
+    is_service: Generated<number>
   }
   webhook_deliveries: {
     id: Generated<number>

@@ -70,6 +70,8 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     HALYARD_BOOTSTRAP_KEY: ownerKey,
     PORT: '0',
     HALYARD_PASSWORD_COST: '10',
+    // Tests invite the people who approve.
+    HALYARD_FOUR_EYES_DAYS: '0',
     // Jobs run only when a test calls them.
     HALYARD_SCHEDULER_SECONDS: '0',
     // No background reads during a test.

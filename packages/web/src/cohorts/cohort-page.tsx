@@ -42,25 +42,25 @@ export function CohortPage() {
   }
   return (
     <Loaded query={cohort}>
-      {loadedCohort => (
+      {known => (
         <Page
-          title={loadedCohort.name || `#${loadedCohort.id}`}
+          title={known.name || `#${known.id}`}
           intro={
             <>
               <Anchor component={Link} to={`/project/${projectId}/cohorts`} size="sm" underline="always">
                 {t.shell.cohorts}
               </Anchor>
               {' · '}
-              <Size cohort={loadedCohort} />
+              <Size cohort={known} />
             </>
           }
-          actions={canEdit && <DeleteCohort projectId={projectId} cohort={loadedCohort} />}
+          actions={canEdit && <DeleteCohort projectId={projectId} cohort={known} />}
         >
           <Stack gap="xl">
             <fieldset disabled={!canEdit} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
-              <CohortForm key={loadedCohort.version} projectId={projectId} cohort={loadedCohort} />
+              <CohortForm key={known.version} projectId={projectId} cohort={known} />
             </fieldset>
-            <CohortPeople projectId={projectId} cohort={loadedCohort} canEdit={canEdit} />
+            <CohortPeople projectId={projectId} cohort={known} canEdit={canEdit} />
           </Stack>
         </Page>
       )}

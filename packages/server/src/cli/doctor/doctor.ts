@@ -5,10 +5,11 @@ import { type Config, readConfig } from '../../config.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
 import { schemaVersion } from '../../storage/migrations/migrate.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
-import { green, printJson, red } from '../output.ts'
+import { green, printJson, printRows, red } from '../output.ts'
 import { exitCodes } from '../usage.ts'
-import { refuseMissingFile } from '../with-database.ts'
+import { refuseMissingFile, withDatabase } from '../with-database.ts'
 import { monitoringFindings } from './monitoring-findings.ts'
+import { listSecrets } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 
 const good = (text: string): Finding => ({ isGood: true, text })
@@ -19,16 +20,26 @@ const clockSkewMillisecondsMax = 5000
 
 interface Options {
   readonly security?: boolean
+  readonly secrets?: boolean
   readonly json?: boolean
 }
 
-/** `halyard doctor [--security]`: changes nothing, and says what to do. Exit code 1 when a check fails. */
-export async function doctor({ security, json }: Options): Promise<void> {
+/** `halyard doctor [--security | --secrets]`: changes nothing, and says what to do. Exit code 1 when a check fails. */
+export async function doctor({ security, secrets, json }: Options): Promise<void> {
+  if (secrets) return showSecrets({ json: json ?? false })
   const findings = security ? securityFindings(readConfig(process.env)) : await examine()
   if (json) printJson(findings.map(({ isGood, text }) => ({ ok: isGood, text })))
   else for (const { isGood, text } of findings) console.log(`${isGood ? green('ok  ') : red('BAD ')} ${text}`)
   if (findings.some(finding => !finding.isGood)) process.exitCode = exitCodes.failure
 }
+
+async function showSecrets(options: { readonly json: boolean }): Promise<void> {
+  const secrets = await withDatabase((_database, { kysely }) => listSecrets(kysely))
+  const rows = secrets.map(secret => ({ age_days: daysSince(secret.created_at), ...secret }))
+  printRows(rows, ['age_days', 'kind', 'label', 'of', 'mask', 'last_used_at', 'expires_at'], options)
+}
+
+const daysSince = (instant: string): number => Math.floor((Date.now() - Date.parse(instant)) / (24 * 60 * 60 * 1000))
 
 async function examine(): Promise<readonly Finding[]> {
   const findings: Finding[] = [checkNode()]

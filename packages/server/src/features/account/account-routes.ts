@@ -1,6 +1,6 @@
 import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import { type Instant, parseInstant } from '../../instant.ts'
+import type { Instant } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
@@ -11,7 +11,7 @@ import { announceIdentity } from '../identity/announce-identity.ts'
 import type { ApiKey } from '../identity/api-key.ts'
 import { keyToWire, sessionToWire } from '../identity/api-key-resource.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
-import { checkKeyFields, createKey, expiryLimit } from '../identity/create-key.ts'
+import { checkKeyFields, createKey, defaultExpiry, readExpiry } from '../identity/create-key.ts'
 import { checkedEmail } from '../identity/email.ts'
 import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
 import { openSession } from '../identity/sign-in/open-session.ts'
@@ -119,7 +119,7 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
       scopes: body.scopes ?? actor.key.scopes,
       projectIds: body.scoped_teams ?? actor.key.projectIds,
       organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
-      expiresAt: expiresAt === undefined ? expiryLimit(actor) : expiresAt,
+      expiresAt: expiresAt === undefined ? defaultExpiry(actor, now()) : expiresAt,
     }
     const { key, value } = await database.transaction(async tx => {
       // Nodes look up an unknown key; edges cannot, so every new key is published.
@@ -253,12 +253,4 @@ async function meToWire(tx: Stores, actor: Actor) {
         default_access_level: item.defaultAccessLevel,
       })),
   }
-}
-
-/** Undefined leaves the expiry as it is. */
-function readExpiry(text: string | null | undefined): Instant | null | undefined {
-  if (text === undefined || text === null) return text
-  const instant = parseInstant(text)
-  if (instant === undefined) throw invalid('expires_at', 'invalid_input', '`expires_at` must be an ISO 8601 date-time.')
-  return instant
 }

@@ -55,19 +55,23 @@ interface Authorized<F> {
   readonly authorization: Authorization
 }
 
-export const sqlFlagStore = (db: Kysely<Tables>, limits: FlagLimits | undefined) => ({
-  ...flagWrites(db),
-  ...flagReads(db),
-  ...flagLists(db),
-  ...flagSearches(db),
-  ...flagLimitChecks(db, limits),
-  ...flagVersions(db),
-})
+export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined) {
+  const flags = () => flagsIn(db)
 
-const liveFlags = (db: Kysely<Tables>, projectId: number) =>
-  db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
+  const versions = (flagId: number) =>
+    db
+      .selectFrom('flag_versions')
+      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
+      .selectAll('flag_versions')
+      .select(embeddedUser('editor'))
+      .where('flag_versions.flag_id', '=', flagId)
 
-function flagWrites(db: Kysely<Tables>) {
+  const live = (projectId: number) =>
+    db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
+
+  const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
+    (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
+
   async function save(flag: Flag): Promise<void> {
     try {
       const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
@@ -114,21 +118,12 @@ function flagWrites(db: Kysely<Tables>) {
         throw takenKey(error)
       }
     },
-  }
-}
-
-/** By id and by key. */
-function flagReads(db: Kysely<Tables>) {
-  const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
-    (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
-
-  return {
     async find(projectId: number, flagId: number): Promise<Flag | undefined> {
       const { rows } = await findFlag(db, { projectId, flagId })
       return rows[0] && toFlag(rows[0])
     },
     async findLiveByKey(projectId: number, key: string): Promise<Flag | undefined> {
-      const row = await flagsIn(db)
+      const row = await flags()
         .where('flags.project_id', '=', projectId)
         .where('flags.key', '=', key)
         .where(isLive)
@@ -137,7 +132,7 @@ function flagReads(db: Kysely<Tables>) {
     },
     /** Live flags with this key in all projects of an organization, by project. */
     async listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]> {
-      const rows = await flagsIn(db)
+      const rows = await flags()
         .innerJoin('projects', 'projects.id', 'flags.project_id')
         .where('projects.organization_id', '=', organizationId)
         .where('flags.key', '=', key)
@@ -152,27 +147,6 @@ function flagReads(db: Kysely<Tables>) {
     },
     /** Flags by id, deleted ones too; what does not exist is left out. */
     findAll,
-    /** Every live flag of the project, by key. */
-    async listLive(projectId: number): Promise<readonly Flag[]> {
-      const rows = await db
-        .selectFrom('flags')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('deleted', '=', 0)
-        .orderBy('key')
-        .execute()
-      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
-      return rows.map(row => {
-        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
-        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
-      })
-    },
-  }
-}
-
-/** For the list of flags. */
-function flagLists(db: Kysely<Tables>) {
-  return {
     async list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>> {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'
@@ -189,7 +163,7 @@ function flagLists(db: Kysely<Tables>) {
     },
     /** Tags and creators of the flags that are neither deleted nor archived. */
     async facets(projectId: number, editable: EditableFlags): Promise<FlagFacets> {
-      const counted = () => liveFlags(db, projectId).where('archived', '=', 0)
+      const counted = () => live(projectId).where('archived', '=', 0)
       const countTags = async (among: ReturnType<typeof counted>) =>
         tagCounts(
           await among
@@ -213,15 +187,24 @@ function flagLists(db: Kysely<Tables>) {
       const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))
       return { tags, creators: [...users.values()] }
     },
-  }
-}
-
-/** By what their definitions contain. */
-function flagSearches(db: Kysely<Tables>) {
-  return {
+    /** Every live flag of the project, by key. */
+    async listLive(projectId: number): Promise<readonly Flag[]> {
+      const rows = await db
+        .selectFrom('flags')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('key')
+        .execute()
+      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
+      return rows.map(row => {
+        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
+        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
+      })
+    },
     /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
     async listWatched(afterId: number, limit: number): Promise<readonly Flag[]> {
-      const rows = await flagsIn(db)
+      const rows = await flags()
         // Literals, so that both databases see that the partial index fits.
         .where('flags.deleted', '=', sql.lit(0))
         .where('flags.active', '=', sql.lit(1))
@@ -235,7 +218,7 @@ function flagSearches(db: Kysely<Tables>) {
     },
     /** Live, active flags with a condition on another flag. */
     async listDependents(projectId: number): Promise<readonly Flag[]> {
-      const rows = await flagsIn(db)
+      const rows = await flags()
         .where('flags.project_id', '=', projectId)
         .where('flags.deleted', '=', 0)
         .where('flags.active', '=', 1)
@@ -245,7 +228,7 @@ function flagSearches(db: Kysely<Tables>) {
     },
     /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
     async listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]> {
-      const rows = await flagsIn(db)
+      const rows = await flags()
         .where('flags.project_id', '=', projectId)
         // A coarse filter: 12 also finds 112.
         .where('flags.analytics_dashboards', 'like', `%${dashboardId}%`)
@@ -253,11 +236,7 @@ function flagSearches(db: Kysely<Tables>) {
         .execute()
       return rows.map(toFlag).filter(flag => flag.analyticsDashboards.includes(dashboardId))
     },
-  }
-}
 
-function flagLimitChecks(db: Kysely<Tables>, limits: FlagLimits | undefined) {
-  return {
     /** Raises `invalid` when the project's limits do not allow so many further live flags, or these filters. */
     async checkLimits(
       projectId: number,
@@ -265,32 +244,20 @@ function flagLimitChecks(db: Kysely<Tables>, limits: FlagLimits | undefined) {
     ): Promise<void> {
       if (!limits) return
       const { flagsPerProjectMax } = limits
-      if (added > 0 && (await countRows(liveFlags(db, projectId))) + added > flagsPerProjectMax)
+      if (added > 0 && (await countRows(live(projectId))) + added > flagsPerProjectMax)
         throw tooManyFlags(flagsPerProjectMax)
       const bytes = filters
         .map(item => Buffer.byteLength(JSON.stringify(item)))
         .filter(size => size > smallFiltersBytesMax)
         .reduce((total, size) => total + size, 0)
       if (bytes === 0) return
-      const used = await liveFlags(db, projectId)
+      const used = await live(projectId)
         .select(sql<number>`sum(octet_length(filters))`.as('bytes'))
         .executeTakeFirstOrThrow()
       if (Number(used.bytes ?? 0) + bytes > limits.definitionBytesPerProjectMax)
         throw tooManyBytes(limits.definitionBytesPerProjectMax)
     },
-  }
-}
 
-function flagVersions(db: Kysely<Tables>) {
-  const versions = (flagId: number) =>
-    db
-      .selectFrom('flag_versions')
-      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
-      .selectAll('flag_versions')
-      .select(embeddedUser('editor'))
-      .where('flag_versions.flag_id', '=', flagId)
-
-  return {
     async appendVersion(version: FlagVersion): Promise<void> {
       await insertVersion(db, fromVersion(version))
     },

@@ -19,7 +19,7 @@ export type UserLanguage = 'en' | 'de'
 
 export type EmailRecipient = Pick<Account, 'email' | 'language'>
 
-export type NewAccount = Omit<Account, 'id' | 'hasRequestEmails' | 'language'>
+export type NewAccount = Omit<Account, 'id' | 'hasRequestEmails' | 'language'> & { readonly isService?: boolean }
 
 export type KeyPatch = {
   readonly [Field in 'label' | 'scopes' | 'projectIds' | 'organizationIds' | 'expiresAt']?: ApiKey[Field] | undefined

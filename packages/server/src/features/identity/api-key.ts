@@ -1,7 +1,7 @@
 import { type Scope, scopeObjects } from '@halyard/contract/scopes'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import { type Actor, hasAnyScope } from '../../tenancy.ts'
+import { type Actor, hasAnyScope, type Level, type User } from '../../tenancy.ts'
 
 export const keysPerUserMax = 100
 export const sessionHours = 12
@@ -19,11 +19,16 @@ export interface ApiKey {
   readonly isSession: boolean
   /** The sign-in that a session belongs to. */
   readonly signInId?: string | null
-  /** The trust relationship whose token it was exchanged for. */
-  readonly trustRelationshipId?: string | null
   readonly createdAt: Instant
   readonly lastUsedAt: Instant | null
   readonly expiresAt: Instant | null
+}
+
+/** A key of the organization: its user is no person. */
+export interface ServiceKey extends ApiKey {
+  readonly level: Level
+  readonly user: User
+  readonly createdBy: User
 }
 
 const knownScopes = new Set<string>(['*', ...scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])])

@@ -1,4 +1,4 @@
-import type { Instant } from '../../instant.ts'
+import { type Instant, parseInstant, plusMilliseconds } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
@@ -93,6 +93,23 @@ export async function checkKeyFields(tx: Stores, actor: Actor, fields: KeyFields
       `\`expires_at\` must be at most ${limit}, when the key of this request expires.`,
     )
   }
+}
+
+/** Undefined leaves the expiry as it is. */
+export function readExpiry(text: string | null | undefined): Instant | null | undefined {
+  if (text === undefined || text === null) return text
+  const instant = parseInstant(text)
+  if (instant === undefined) throw invalid('expires_at', 'invalid_input', '`expires_at` must be an ISO 8601 date-time.')
+  return instant
+}
+
+const keyDaysDefault = 90
+
+/** When a new key expires if the request does not say it. */
+export function defaultExpiry(actor: Actor, now: Instant): Instant {
+  const usual = plusMilliseconds(now, keyDaysDefault * 24 * 60 * 60 * 1000)
+  const limit = expiryLimit(actor)
+  return limit !== null && limit < usual ? limit : usual
 }
 
 /** When keys that the actor creates or changes must expire; null when they need not. A sign-in has proven the password. */

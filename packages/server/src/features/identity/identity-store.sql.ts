@@ -7,7 +7,8 @@ import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type Actor, type Level, ownerLevel, type User } from '../../tenancy.ts'
 import type { Account, EmailRecipient, KeyPatch, NewAccount, UserLanguage } from './account.ts'
-import type { ApiKey } from './api-key.ts'
+import type { ApiKey, ServiceKey } from './api-key.ts'
+import { embeddedUser, readUser } from './embedded-user.sql.ts'
 
 export function sqlIdentityStore(db: Kysely<Tables>) {
   const accounts = db.selectFrom('users').selectAll()
@@ -100,6 +101,7 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
             is_email_verified: Number(account.isEmailVerified),
             is_active: Number(account.isActive),
             is_staff: Number(account.isStaff),
+            is_service: Number(account.isService ?? false),
             current_organization_id: account.currentOrganizationId,
             current_project_id: account.currentProjectId,
             date_joined: account.dateJoined,
@@ -165,6 +167,30 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         scoped_organizations: patch.organizationIds && JSON.stringify(patch.organizationIds),
         expires_at: patch.expiresAt,
       }),
+    /** The keys of the organization's accounts without a person, newest first, with the level and creator of each. */
+    async listServiceKeys(organizationId: string): Promise<readonly ServiceKey[]> {
+      const rows = await db
+        .selectFrom('api_keys')
+        .innerJoin('users as service', 'service.id', 'api_keys.user_id')
+        .innerJoin('memberships', 'memberships.user_id', 'service.id')
+        .innerJoin('account_ties', 'account_ties.account_id', 'service.id')
+        .innerJoin('users as creator', 'creator.id', 'account_ties.by_id')
+        .selectAll('api_keys')
+        .select('memberships.level')
+        .select([...embeddedUser('service'), ...embeddedUser('creator')])
+        .where('memberships.organization_id', '=', organizationId)
+        .where('service.is_service', '=', 1)
+        .where('account_ties.kind', '=', 'service_key')
+        .orderBy('api_keys.created_at', 'desc')
+        .orderBy('api_keys.id')
+        .execute()
+      return rows.map(row => ({
+        ...toApiKey(row),
+        level: row.level as Level,
+        user: readUser(row, 'service'),
+        createdBy: readUser(row, 'creator'),
+      }))
+    },
     /** API keys without sign-ins, newest first. */
     async listKeys(userId: number): Promise<readonly ApiKey[]> {
       const rows = await db
@@ -226,6 +252,7 @@ function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
     user: toUser(user),
     // A key for some organizations, such as a session with the provider of one, does not administer the instance.
     isStaff: user.is_staff === 1 && key.organizationIds.length === 0,
+    isService: user.is_service === 1,
     key,
     levels,
     currentOrganizationId: user.current_organization_id,
@@ -280,7 +307,6 @@ const toApiKey = (row: Selectable<Tables['api_keys']>): ApiKey => ({
   organizationIds: JSON.parse(row.scoped_organizations),
   isSession: row.is_session === 1,
   signInId: row.sign_in_id,
-  trustRelationshipId: row.trust_relationship_id,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   expiresAt: row.expires_at,
@@ -297,7 +323,6 @@ const fromApiKey = (key: ApiKey): Tables['api_keys'] => ({
   scoped_organizations: JSON.stringify(key.organizationIds),
   is_session: Number(key.isSession),
   sign_in_id: key.signInId ?? null,
-  trust_relationship_id: key.trustRelationshipId ?? null,
   created_at: key.createdAt,
   last_used_at: key.lastUsedAt,
   expires_at: key.expiresAt,

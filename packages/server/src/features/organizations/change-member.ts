@@ -47,6 +47,7 @@ export async function changeLevel(
     { activity: 'updated', before: { level: member.level }, after: { level } },
     now,
   )
+  if (level > member.level) await tx.accountTies.tie(member.user.id, actor.user.id, 'level', now)
   await announceIdentity(tx, member.user.id, now, organization.id)
   if (level === ownerLevel) {
     await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)

@@ -221,6 +221,7 @@ async function join(tx: Stores, invite: Invite, author: NonNullable<Author>, now
     joinedAt: now,
     updatedAt: now,
   })
+  await tx.accountTies.tie(user.id, invite.createdBy.id, 'invited', now)
   await tx.organizations.removeInvite(invite.id)
   await announceIdentity(tx, user.id, now, invite.organizationId)
   const { organizationId: id, level } = invite

@@ -51,7 +51,7 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     if (actor.key.projectIds.length > 0 || actor.key.organizationIds.length > 0) {
       throw invalid(null, 'invalid_input', 'Use a key without `scoped_teams` and `scoped_organizations`.')
     }
-    if (!actor.isStaff && ![...actor.levels.values()].some(level => level >= adminLevel)) {
+    if (actor.isService || (!actor.isStaff && ![...actor.levels.values()].some(level => level >= adminLevel))) {
       throw forbidden('Only admins of an organization can create another one.')
     }
     const { organization, project } = await database.transaction(tx =>

@@ -17,6 +17,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       .select(embeddedUser('member'))
       .where('memberships.organization_id', '=', organizationId)
       .where('member.is_active', '=', 1)
+  const people = (organizationId: string) => members(organizationId).where('member.is_service', '=', 0)
   const invites = () =>
     db
       .selectFrom('invites')
@@ -101,9 +102,9 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
         .where('user_id', '=', userId)
         .execute()
     },
-    /** Active users, by first name. */
+    /** Active users, by first name; no accounts of service keys. */
     listMembers: (organizationId: string, window: Window): Promise<PageOf<Member>> =>
-      readPage(members(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
+      readPage(people(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
     async findMember(organizationId: string, userUuid: string): Promise<Member | undefined> {
       const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
       return row && toMember(row)

@@ -52,6 +52,14 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
         updated_at: patch.updatedAt,
       }),
     /** With its links and sign-ins. */
+    /** Who created or changed it last: they decide which accounts it creates. */
+    async recordEditor(providerId: string, userId: number): Promise<void> {
+      await db.updateTable('identity_providers').set({ saved_by_id: userId }).where('id', '=', providerId).execute()
+    },
+    async findEditor(providerId: string): Promise<number | undefined> {
+      const provider = db.selectFrom('identity_providers').select('saved_by_id').where('id', '=', providerId)
+      return (await provider.executeTakeFirst())?.saved_by_id ?? undefined
+    },
     async remove(providerId: string): Promise<void> {
       await db.deleteFrom('identity_providers').where('id', '=', providerId).execute()
     },

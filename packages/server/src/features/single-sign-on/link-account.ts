@@ -68,6 +68,7 @@ async function requireMember(tx: Stores, provider: IdentityProvider, account: Ac
   const { level } = invite
   const membership = { id: newUuid(), organizationId, userId: account.id, level, joinedAt: now, updatedAt: now }
   await tx.organizations.addMember(membership)
+  await tx.accountTies.tie(account.id, invite.createdBy.id, 'invited', now)
   await tx.organizations.removeInvite(invite.id)
   await announceIdentity(tx, account.id, now, organizationId)
 }
@@ -108,6 +109,8 @@ async function createAccount(
     joinedAt: now,
     updatedAt: now,
   })
+  const editor = await tx.identityProviders.findEditor(provider.id)
+  if (editor !== undefined) await tx.accountTies.tie(account.id, editor, 'provisioned', now)
   await announceIdentity(tx, account.id, now, organizationId)
   return account
 }

@@ -16,7 +16,6 @@ import { forbidden } from '../../problem.ts'
 import { type Actor, adminLevel, auditorLevel, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
 import type { Authenticator } from '../server/authenticator.ts'
 import { sendManifestProblem } from '../server/manifest-problem.ts'
-import { sendOAuthProblem } from '../server/oauth-problem.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
@@ -92,8 +91,6 @@ interface InProgress {
   readonly [isInProgress]: Work<unknown>
 }
 
-const errorHandlers = { manifest: sendManifestProblem, oauth: sendOAuthProblem }
-
 /** Makes the function by which feature folders serve routes of the contract. */
 export function createServeRoute(
   app: FastifyInstance,
@@ -115,7 +112,7 @@ export function createServeRoute(
       method: route.method,
       url: route.path,
       config: { isRefusal, paramPatterns: paramPatterns(route) },
-      ...(route.errorShape && { errorHandler: errorHandlers[route.errorShape] }),
+      ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
       async onRequest(request, reply) {
         if (route.isForBrowsers) reply.headers(corsHeaders)
         const access = await admit(route, request, authenticator, actor => limiter.take(actor.key.id))
@@ -218,6 +215,9 @@ async function admit(
     throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
   }
   onAuthenticated(actor)
+  if (actor.isService && access.scopes.some(scope => scope.startsWith('user:'))) {
+    throw forbidden('A service key has no account of a person. Use a personal API key.')
+  }
   const { params } = request
   if (access.within === 'project') {
     const token = route.method === 'GET' ? queryOf(request).token : undefined

@@ -71,10 +71,10 @@ type Condition = Readonly<Record<string, unknown>>
 export function readCondition(condition: Condition): ConditionDraft | undefined {
   const { type, field, operator, value } = condition
   if (type === undefined) return emptyCondition
-  const conditionType = conditionTypes.find(each => each === type)
-  if (!conditionType) return undefined
+  const known = conditionTypes.find(each => each === type)
+  if (!known) return undefined
   return {
-    type: conditionType,
+    type: known,
     field: typeof field === 'string' ? field : emptyCondition.field,
     operator: typeof operator === 'string' ? operator : emptyCondition.operator,
     value: value === undefined ? '' : String(value),

@@ -12,12 +12,12 @@ import { CopyReview } from './copy-review.tsx'
 
 interface TagProps {
   title: string
-  suggestions: readonly string[]
+  known: readonly string[]
   onClose: () => void
   onTag: (tag: string) => void
 }
 
-export function TagDialog({ title, suggestions, onClose, onTag }: TagProps) {
+export function TagDialog({ title, known, onClose, onTag }: TagProps) {
   const t = useMessages()
   const [tag, setTag] = useState('')
   const submit = (event: FormEvent) => {
@@ -33,7 +33,7 @@ export function TagDialog({ title, suggestions, onClose, onTag }: TagProps) {
             data-autofocus
             required
             maxLength={255}
-            data={[...suggestions]}
+            data={[...known]}
             value={tag}
             onChange={setTag}
           />

@@ -39,8 +39,8 @@ export function highlight(code: string, syntax: Syntax): Token[] {
 }
 
 function patternOf(syntax: Syntax): RegExp {
-  const cached = patterns.get(syntax)
-  if (cached) return cached
+  const known = patterns.get(syntax)
+  if (known) return known
   const made = new RegExp(`(${comments[syntax]})|(${strings})|(?<![\\w$.-])(${words})(?![\\w-])|\\b\\d+\\b`, 'g')
   patterns.set(syntax, made)
   return made

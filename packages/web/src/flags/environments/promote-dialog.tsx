@@ -103,10 +103,10 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
           </Group>
         </Checkbox.Group>
         {isStale && <Alert color="yellow">{t.promotion.stale}</Alert>}
-        <Loaded query={combineQueries({ planned: plan, cohorts })}>
-          {({ planned }) => (
+        <Loaded query={combineQueries({ known: plan, cohorts })}>
+          {({ known }) => (
             <>
-              {planned.items.map(item => (
+              {known.items.map(item => (
                 <PlannedFlag key={item.key} item={item} to={to} isProduction={target?.is_production ?? false} />
               ))}
               <ProblemAlert error={error} />
@@ -114,10 +114,10 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
                 <Button variant="default" onClick={onClose}>
                   {t.common.cancel}
                 </Button>
-                <Button disabled={!hasChanges(planned)} loading={isBusy} onClick={() => promote(planned.hash)}>
-                  {!hasChanges(planned)
+                <Button disabled={!hasChanges(known)} loading={isBusy} onClick={() => promote(known.hash)}>
+                  {!hasChanges(known)
                     ? t.promotion.nothing
-                    : needsApproval(planned)
+                    : needsApproval(known)
                       ? t.promotion.request
                       : t.promotion.apply}
                 </Button>

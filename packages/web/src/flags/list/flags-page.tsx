@@ -1,10 +1,11 @@
-import type { FlagSummary, Project } from '@halyard/contract'
+import type { FlagSummary } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCanWrite, useProject } from '../../services/session-queries.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -37,7 +38,19 @@ export function FlagsPage() {
   const { rows, total, isComplete, error, refetch } = useMatchingFlags(projectId, filters.search, filters.text)
   const selection = useFlagSelection(rows)
   const facets = useFlagFacets(projectId)
-  const [shownColumns, chooseColumns] = useShownColumns()
+  const [shownColumns, setShownColumns] = useState(() => readColumns(localStorage))
+  const chooseColumns = (chosen: readonly ColumnName[]) => {
+    setShownColumns(chosen)
+    writeColumns(localStorage, chosen)
+  }
+  const notify = useNotify()
+  const selectAll = async () => {
+    try {
+      selection.select((await rows?.readAll()) ?? [])
+    } catch (error) {
+      notify.fail(error)
+    }
+  }
   const nextChanges = useNextChanges(projectId)
   const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
@@ -62,16 +75,33 @@ export function FlagsPage() {
     onHelp: help.open,
     onClear: selection.clear,
   })
+  // Loaded with the first selection; from then on it stays, with its dialogs.
+  const [isBulk, setIsBulk] = useState(false)
+  if (!isBulk && selection.selected.size > 0) setIsBulk(true)
   // An empty project shows no filters.
   const isEmptyProject = rows !== undefined && total === 0 && !filters.isFiltered
 
   return (
-    <Page wide title={t.flags.title} intro={project?.name} actions={canCreate && <CreateButton onClick={create} />}>
+    <Page
+      wide
+      title={t.flags.title}
+      intro={project?.name}
+      actions={
+        canCreate && (
+          <Button leftSection={<PlusIcon size={16} />} onClick={create}>
+            {t.flags.create}
+          </Button>
+        )
+      }
+    >
       {!isEmptyProject && (
         <FlagToolbar
           projectId={projectId}
           search={filters.search}
-          onChange={filters.setSearch}
+          onChange={next => {
+            if (next.q !== filters.search.q) filters.setText(next.q ?? '')
+            return filters.setSearch(next)
+          }}
           onClear={filters.clear}
           typed={filters.text}
           onType={filters.setText}
@@ -87,18 +117,18 @@ export function FlagsPage() {
         {rows && !isEmptyProject && (isComplete ? t.flags.count(rows.count, total) : t.common.loading)}
       </Text>
       <Loaded query={{ data: rows, error, refetch }}>
-        {matches =>
-          matches.count > 0 ? (
+        {found =>
+          found.count > 0 ? (
             <FlagList
               projectId={projectId}
-              rows={matches}
+              rows={found}
               shownColumns={shownColumns}
               sort={filters.search.sort}
               onSort={sort => filters.setSearch({ ...filters.search, sort })}
               groupTypes={project?.group_types ?? noGroupTypes}
               selected={selection.selected}
               onSelect={selection.toggle}
-              onSelectAll={isOn => (isOn ? selection.selectAll() : selection.clear())}
+              onSelectAll={isOn => (isOn ? selectAll() : selection.clear())}
               onToggle={toggle}
               cursor={cursor}
               nextChanges={nextChanges}
@@ -113,43 +143,11 @@ export function FlagsPage() {
           )
         }
       </Loaded>
-      {project && <BulkActions project={project} selection={selection} />}
+      <Suspense fallback={null}>
+        {project && isBulk && <BulkBar project={project} flags={selection.flags} onSelect={selection.keep} />}
+      </Suspense>
       {dialog}
       <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
     </Page>
-  )
-}
-
-function CreateButton({ onClick }: { onClick: () => void }) {
-  const t = useMessages()
-  return (
-    <Button leftSection={<PlusIcon size={16} />} onClick={onClick}>
-      {t.flags.create}
-    </Button>
-  )
-}
-
-function useShownColumns() {
-  const [shown, setShown] = useState(() => readColumns(localStorage))
-  const choose = (chosen: readonly ColumnName[]) => {
-    setShown(chosen)
-    writeColumns(localStorage, chosen)
-  }
-  return [shown, choose] as const
-}
-
-interface BulkProps {
-  project: Project
-  selection: ReturnType<typeof useFlagSelection>
-}
-
-/** Loaded with the first selection; from then on it stays, with its dialogs. */
-function BulkActions({ project, selection }: BulkProps) {
-  const [isLoaded, setIsLoaded] = useState(false)
-  if (!isLoaded && selection.selected.size > 0) setIsLoaded(true)
-  return (
-    <Suspense fallback={null}>
-      {isLoaded && <BulkBar project={project} flags={selection.flags} onSelect={selection.keep} />}
-    </Suspense>
   )
 }

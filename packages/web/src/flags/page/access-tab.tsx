@@ -39,7 +39,7 @@ export function AccessTab(props: TabProps) {
   const all = combineQueries({ grants, roles, members })
   return (
     <Loaded query={{ ...all, data: access && all.data }}>
-      {data => (
+      {known => (
         <Stack gap="xl">
           <section>
             <Title order={2} mb="xs">
@@ -47,12 +47,12 @@ export function AccessTab(props: TabProps) {
             </Title>
             <RoleGrants
               {...props}
-              grants={data.grants.results}
-              roles={data.roles}
+              grants={known.grants.results}
+              roles={known.roles}
               intro={canEditByDefault(access) ? t.access.intro : t.access.introViewers}
             />
           </section>
-          <EffectiveAccess members={data.members} offset={offset} onPage={setOffset} />
+          <EffectiveAccess members={known.members} offset={offset} onPage={setOffset} />
         </Stack>
       )}
     </Loaded>

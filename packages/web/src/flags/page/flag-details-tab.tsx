@@ -41,27 +41,27 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
   })
   return (
     <Loaded query={combineQueries({ details, schema, members, checks })}>
-      {loaded => (
+      {known => (
         <Stack gap="lg">
-          {loaded.checks.length > 0 && (
+          {known.checks.length > 0 && (
             <Paper withBorder p="md" radius="lg" component="section">
               <Title order={2} mb="xs">
                 {t.health.title}
               </Title>
-              <HealthBadges checks={loaded.checks} />
+              <HealthBadges checks={known.checks} />
               <Text size="sm" c="dimmed" mt="xs">
-                {loaded.checks.map(check => t.health.hints[check]).join(' ')}
+                {known.checks.map(check => t.health.hints[check]).join(' ')}
               </Text>
             </Paper>
           )}
           <DetailsForm
-            key={JSON.stringify(loaded.details)}
+            key={JSON.stringify(known.details)}
             params={params}
-            details={loaded.details}
-            members={loaded.members.map(({ user }) => user)}
+            details={known.details}
+            members={known.members.map(({ user }) => user)}
             canEdit={flag.can_edit && !flag.deleted}
           />
-          <PayloadSchemaForm params={params} stored={loaded.schema} canEdit={flag.can_edit && !flag.deleted} />
+          <PayloadSchemaForm params={params} stored={known.schema} canEdit={flag.can_edit && !flag.deleted} />
           <FlagComments params={params} organizationId={project.organization} />
         </Stack>
       )}

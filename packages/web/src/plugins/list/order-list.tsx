@@ -26,11 +26,11 @@ export function OrderList({ organizationId, projectId, isAdmin }: Props) {
         {t.plugins.orderIntro}
       </Text>
       <Loaded query={query}>
-        {loaded =>
-          loaded.configs.length === 0 ? (
+        {known =>
+          known.configs.length === 0 ? (
             <Text size="sm">{t.plugins.nothingToOrder}</Text>
           ) : (
-            <Chain {...loaded} projectId={projectId} isAdmin={isAdmin} />
+            <Chain {...known} projectId={projectId} isAdmin={isAdmin} />
           )
         }
       </Loaded>

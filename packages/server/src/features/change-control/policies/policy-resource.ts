@@ -8,6 +8,7 @@ export const policyToWire = (policy: ApprovalPolicy): PolicyWire => ({
   conditions: { ...policy.conditions },
   approver_config: { quorum: policy.quorum, users: [...policy.approvers.users], roles: [...policy.approvers.roles] },
   allow_self_approve: policy.allowSelfApprove,
+  allow_keys: policy.allowKeys,
   expires_after_hours: policy.expiresAfterHours,
   reapprove_percent: policy.reapprovePercent,
   reapprove_people: policy.reapprovePeople,

@@ -130,6 +130,7 @@ export function sqlPolicyStore(db: Kysely<Tables>) {
         .select('users.id')
         .where('memberships.organization_id', '=', organizationId)
         .where('users.is_active', '=', 1)
+        .where('users.is_service', '=', 0)
       const isAnyAdmin = users.length + roles.length === 0
       const rows = await members
         .where(({ eb, or, exists, selectFrom }) =>
@@ -165,6 +166,7 @@ const toPolicy = (row: PolicyJoin, approvers: Approvers): ApprovalPolicy => ({
   approvers,
   quorum: row.quorum,
   allowSelfApprove: row.allow_self_approve === 1,
+  allowKeys: row.allow_keys === 1,
   expiresAfterHours: row.expires_after_hours,
   reapprovePercent: row.reapprove_percent,
   reapprovePeople: row.reapprove_people,
@@ -182,6 +184,7 @@ const fromPolicy = (policy: Omit<ApprovalPolicy, 'id'>): Omit<Selectable<Tables[
   conditions: JSON.stringify(policy.conditions),
   quorum: policy.quorum,
   allow_self_approve: Number(policy.allowSelfApprove),
+  allow_keys: Number(policy.allowKeys),
   expires_after_hours: policy.expiresAfterHours,
   reapprove_percent: policy.reapprovePercent,
   reapprove_people: policy.reapprovePeople,

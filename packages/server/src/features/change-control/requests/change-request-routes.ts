@@ -5,6 +5,7 @@ import {
   type ChangeRequest,
   canDecide,
   isOpen,
+  type PolicyStatus,
   type RequestFilter,
   requestStates,
 } from '../../../domain/change-request.ts'
@@ -21,6 +22,7 @@ import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import { contentToWire as cohortToWire } from '../../cohorts/cohort-resource.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { contentToWire } from '../../flags/flag-resource.ts'
+import { userToWire } from '../../identity/user-resource.ts'
 import { frozenBy, frozenFlag } from '../frozen-by.ts'
 import { gainingDependents } from '../gaining-dependents.ts'
 import type { GatedWrites } from '../gated-writes.ts'
@@ -199,7 +201,11 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
         : undefined
       return {
         ...requestToWire(request, decisions, actor.user),
-        can_approve: request.state === 'pending' && statuses.some(status => canDecide(request, status, actor.user.id)),
+        can_approve:
+          request.state === 'pending' &&
+          statuses.some(
+            status => canDecide(request, status, actor.user.id) && (actor.key.isSession || status.policy.allowKeys),
+          ),
         can_cancel: isOpen(request) && canCancel(actor, project, request),
         can_claim: isOpen(request) && (await hasLeft(tx, project, request)),
         frozen_until: (isOpen(request) && (await frozenRequest(tx, project, request, preview, now()))) || null,
@@ -210,6 +216,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
           approved: approvedBy.length,
           is_satisfied: isSatisfied,
         })),
+        uncounted_approvers: await uncountedApprovers(tx, statuses),
         changes: isOpen(request) ? changesOf(preview) : [],
         conflicts: isOpen(request) ? [...preview.conflicts] : [],
         current: fieldsToWire(preview.current),
@@ -230,6 +237,13 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     }
   }
 }
+
+async function uncountedApprovers(tx: Stores, statuses: readonly PolicyStatus[]) {
+  const ids = new Set(statuses.flatMap(({ uncounted }) => [...uncounted]))
+  const accounts = await Promise.all([...ids].slice(0, uncountedMax).map(id => tx.identity.findAccount(id)))
+  return accounts.flatMap(account => (account ? [userToWire(account)] : []))
+}
+const uncountedMax = 50
 
 const messages: Readonly<Record<ChangeRequest['state'], string>> = {
   pending: 'The request waits for approval.',

@@ -38,9 +38,7 @@ export async function decideRequest(
   }
   if (request.state !== 'pending') throw notInState(request, decision === 'approved' ? 'approved' : 'rejected')
   const statuses = await requiredPolicies(tx, project, request)
-  if (!statuses.some(status => canDecide(request, status, actor.user.id))) {
-    throw forbidden('You cannot decide about this change request. Its policies name who can.')
-  }
+  requireCanDecide(actor, request, statuses)
   await tx.changeRequests.decide({
     changeRequestId: request.id,
     user: actor.user,
@@ -64,6 +62,28 @@ export async function decideRequest(
     now,
   )
   return next
+}
+
+/** Raises `forbidden`. */
+function requireCanDecide(actor: Actor, request: ChangeRequest, statuses: readonly PolicyStatus[]): void {
+  const own = statuses.filter(status => canDecide(request, status, actor.user.id))
+  if (own.length === 0) {
+    throw forbidden(
+      statuses.some(({ uncounted }) => uncounted.has(actor.user.id))
+        ? 'You and the requester count as one person: one account was invited, provisioned or promoted through the other lately.'
+        : 'You cannot decide about this change request. Its policies name who can.',
+    )
+  }
+  requireSignIn(
+    actor,
+    own.every(({ policy }) => policy.allowKeys),
+  )
+}
+
+/** Raises `forbidden` for an API key, unless keys are allowed; a service key never decides. */
+function requireSignIn({ key, isService }: Actor, areKeysAllowed = false): void {
+  if (key.isSession || (areKeysAllowed && !isService)) return
+  throw forbidden('Decisions need a signed-in person. Open the change request in the dashboard.')
 }
 
 /** `approved` when no policy needs more approvals of the present content. */
@@ -102,7 +122,7 @@ export const canCancel = (actor: Actor, project: Project, request: ChangeRequest
 
 /** Whether the requester is no longer an active member of the organization. */
 export const hasLeft = async (tx: Stores, project: Project, { requester }: ChangeRequest): Promise<boolean> =>
-  !(await tx.policies.eligible(project.organizationId, { users: [requester.id], roles: [] })).has(requester.id)
+  !(await tx.organizations.findMember(project.organizationId, requester.uuid))
 
 /** Takes over the request of someone who left the organization. Raises `conflict` while the requester is a member. */
 export async function claimRequest(
@@ -137,9 +157,11 @@ export async function reviewRequest(
   if (request.reviewedAt !== null) throw invalid(null, 'invalid_input', 'The review is already closed.')
   if (note === '') throw invalid('note', 'required', 'note is required: say what the review found.')
   const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-  if (!isAdmin || request.requester.id === actor.user.id) {
+  const tied = await tx.accountTies.tiedTo(request.requester.id, [actor.user.id], now)
+  if (!isAdmin || request.requester.id === actor.user.id || tied.size > 0) {
     throw forbidden('An emergency change is reviewed by another admin.')
   }
+  requireSignIn(actor)
   const next = moved(request, { reviewNote: note, reviewedBy: actor.user, reviewedAt: now }, now)
   await tx.changeRequests.save(next)
   await recordRequest(tx, actor, project, next, 'emergency_reviewed', { reason: note }, now)

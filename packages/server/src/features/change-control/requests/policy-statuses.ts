@@ -1,5 +1,6 @@
 import { type ChangeRequest, type Decision, type PolicyStatus, policyStatus } from '../../../domain/change-request.ts'
 import type { ApprovalPolicy } from '../../../domain/policy.ts'
+import { instantOf } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 
@@ -32,9 +33,20 @@ export async function policyStatusesOfAll(
   for (const decision of await tx.changeRequests.listDecisions([...decisions.keys()])) {
     decisions.get(decision.changeRequestId)!.push(decision)
   }
-  return matched.map(one =>
-    one.policies.map(policy =>
-      policyStatus(one.request, policy, eligible.get(policy.id)!, decisions.get(one.request.id)!),
+  const approvers = new Set([...eligible.values()].flatMap(ids => [...ids]))
+  const tied = new Map<number, ReadonlySet<number>>()
+  for (const id of new Set(matched.flatMap(one => (one.policies.length > 0 ? [one.request.requester.id] : [])))) {
+    tied.set(id, await tx.accountTies.tiedTo(id, approvers, instantOf(new Date())))
+  }
+  return matched.map(({ request, policies: met }) =>
+    met.map(policy =>
+      policyStatus(
+        request,
+        policy,
+        eligible.get(policy.id)!,
+        tied.get(request.requester.id)!,
+        decisions.get(request.id)!,
+      ),
     ),
   )
 }

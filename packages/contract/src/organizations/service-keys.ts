@@ -1,0 +1,81 @@
+import Type, { type Static } from 'typebox'
+import { adminLevel } from '../levels.ts'
+import { inOrganization, route } from '../route.ts'
+import { OrganizationParams } from '../schema.ts'
+import { ApiKey, keyFields, keyLabel } from './api-keys.ts'
+import { UserBasic } from './users.ts'
+
+const { user_id: _owner, scoped_organizations: _organizations, value: _value, ...shared } = ApiKey.properties
+
+export const ServiceKey = Type.Object(
+  {
+    ...shared,
+    level: Type.Integer({ description: 'What it may do: 0 view only, 1 member, 8 admin.', examples: [1] }),
+    user: UserBasic,
+    created_by: UserBasic,
+  },
+  {
+    title: 'ServiceKey',
+    description: 'An API key of the organization. `user` is the account without a person that acts through it.',
+  },
+)
+export type ServiceKey = Static<typeof ServiceKey>
+const NewServiceKey = Type.Object(
+  {
+    ...ServiceKey.properties,
+    value: Type.String({ description: 'The key itself.', examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
+  },
+  { title: 'NewServiceKey', description: 'A new service key with its value.' },
+)
+
+const tag = 'Service keys'
+const path = '/api/organizations/:parent_lookup_organization_id/service_keys' as const
+
+export const serviceKeyRoutes = {
+  list: route({
+    method: 'GET',
+    path,
+    tag,
+    operationId: 'listServiceKeys',
+    summary: 'List the service keys of the organization (admin), newest first, without their values',
+    description: 'Requires the admin level. Keys of all admins are listed.',
+    access: { ...inOrganization('organization:read'), level: adminLevel },
+    params: OrganizationParams,
+    responses: { 200: Type.Array(ServiceKey) },
+  }),
+  create: route({
+    method: 'POST',
+    path,
+    tag,
+    operationId: 'createServiceKey',
+    summary: 'Create a key that belongs to the organization, not to a person (admin); its value is returned once',
+    description:
+      'Requires the admin level. The key survives when its creator leaves. It cannot decide about change requests, and has at most the rights of the calling key.',
+    access: { ...inOrganization('organization:write'), level: adminLevel },
+    params: OrganizationParams,
+    body: Type.Object({
+      label: keyLabel,
+      scopes: Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: 100,
+        description: 'Scopes such as `feature_flag:write`, or `*`.',
+        examples: [['feature_flag:write']],
+      }),
+      scoped_teams: keyFields.scoped_teams,
+      level: Type.Optional(Type.Integer({ description: '0 view only, 1 member (default), 8 admin.', examples: [1] })),
+      expires_at: keyFields.expires_at,
+    }),
+    responses: { 201: NewServiceKey },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${path}/:key_id`,
+    tag,
+    operationId: 'deleteServiceKey',
+    summary: 'Revoke a service key (admin)',
+    description:
+      'Requires the admin level. The key stops at once on all nodes; what it changed stays attributed to it.',
+    access: { ...inOrganization('organization:write'), level: adminLevel },
+    params: Type.Object({ ...OrganizationParams.properties, key_id: Type.String({ description: 'Id of the key.' }) }),
+    responses: { 204: null },
+  }),
+}

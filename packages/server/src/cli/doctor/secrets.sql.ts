@@ -1,0 +1,51 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../storage/tables.generated.ts'
+
+export interface StoredSecret {
+  readonly kind: 'personal API key' | 'service key' | 'project secret key' | 'webhook secret'
+  readonly label: string
+  /** The person, project or organization that it belongs to. */
+  readonly of: string
+  readonly mask: string
+  readonly created_at: string
+  readonly last_used_at: string | null
+  readonly expires_at: string | null
+}
+
+const never = { last_used_at: null, expires_at: null }
+
+/** Every secret that does not expire within hours, oldest first, without its value. */
+export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSecret[]> {
+  const keys = await db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    .select(['label', 'email', 'mask', 'created_at', 'last_used_at', 'expires_at', 'is_service'])
+    .where('is_session', '=', 0)
+    .execute()
+  const projectKeys = await db
+    .selectFrom('secret_keys')
+    .innerJoin('projects', 'projects.id', 'secret_keys.project_id')
+    .select(['label', 'name', 'mask', 'secret_keys.created_at'])
+    .execute()
+  const webhooks = await db
+    .selectFrom('webhooks')
+    .innerJoin('projects', 'projects.id', 'webhooks.project_id')
+    .select(['webhooks.name as label', 'projects.name', 'webhooks.created_at'])
+    .execute()
+  const secrets: StoredSecret[] = [
+    ...keys.map(({ email, is_service, ...key }) => ({
+      kind: is_service === 1 ? ('service key' as const) : ('personal API key' as const),
+      of: email,
+      ...key,
+    })),
+    ...projectKeys.map(({ name, ...key }) => ({ kind: 'project secret key' as const, of: name, ...key, ...never })),
+    ...webhooks.map(({ name, ...hook }) => ({
+      kind: 'webhook secret' as const,
+      of: name,
+      mask: '',
+      ...hook,
+      ...never,
+    })),
+  ]
+  return secrets.sort((a, b) => (a.created_at < b.created_at ? -1 : 1))
+}

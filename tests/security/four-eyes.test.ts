@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+type Person = Awaited<ReturnType<Scenario['join']>>
+
+onEachDatabase('approval by another person', dialect => {
+  let s: Scenario
+  let flags: string
+  let requests: string
+  let policies: string
+  let count = 0
+  beforeAll(async () => {
+    s = await startScenario(dialect, { environment: { HALYARD_FOUR_EYES_DAYS: '30' } })
+    flags = `${s.project}/feature_flags/`
+    requests = `${s.project}/change_requests/`
+    policies = `${s.project}/approval_policies/`
+  })
+  afterAll(() => s.close())
+
+  let policy: number
+  beforeEach(async () => {
+    policy = (await s.post(policies, { action_key: '*' })).body.id
+    return async () => {
+      await s.halyard.storage.kysely.deleteFrom('approval_policies').execute()
+    }
+  })
+
+  const nextAddress = () => {
+    count += 1
+    return `random${count}@example.com`
+  }
+
+  /** Joined long ago, as far as the server knows. */
+  const known = async (level: 1 | 8 = 8): Promise<Person> => {
+    count += 1
+    const person = await s.join(`known${count}`, level)
+    await s.halyard.storage.kysely.deleteFrom('account_ties').where('account_id', '=', person.id).execute()
+    return person
+  }
+  const invite = async (by: Client, level: number): Promise<Person> => {
+    count += 1
+    const target_email = `puppet${count}@example.com`
+    const { body } = await by.post(`${s.organization}/invites/`, { target_email, level })
+    const { body: joined } = await s
+      .as(undefined)
+      .post(`/api/signup/${body.token}/`, { first_name: 'P', password: 'correct horse battery' })
+    return { ...s.as(joined.api_key), ...joined.user }
+  }
+  const newFlag = async (): Promise<number> => {
+    count += 1
+    await s.halyard.storage.kysely.updateTable('approval_policies').set({ enabled: 0 }).execute()
+    const { body } = await s.post(flags, { key: `gated-${count}`, name: 'before' })
+    await s.halyard.storage.kysely.updateTable('approval_policies').set({ enabled: 1 }).execute()
+    return body.id
+  }
+  const request = async (by: Client): Promise<number> => {
+    const reply = await by.patch(`${flags}${await newFlag()}/`, { name: 'after' })
+    expect(reply.status, reply.text).toBe(409)
+    return reply.body.change_request.id
+  }
+  const approve = (by: Client, id: number) => by.post(`${requests}${id}/approve/`, {})
+
+  it('is refused to an account that the requester invited, and the request names it', async () => {
+    const admin = await known()
+    const id = await request(admin)
+    const puppet = await invite(admin, 8)
+    expect((await approve(puppet, id)).status).toBe(403)
+    const { body } = await s.get(`${requests}${id}/`)
+    expect(body.uncounted_approvers.map(({ email }: Person) => email)).toContain(puppet.email)
+    expect((await approve(await known(), id)).body.status).toBe('applied')
+  })
+
+  it('is refused along a chain of invitations, backwards, and between two accounts of one inviter', async () => {
+    const admin = await known()
+    const first = await invite(admin, 8)
+    const second = await invite(first, 8)
+    expect((await approve(second, await request(admin))).status).toBe(403)
+    expect((await approve(admin, await request(second))).status).toBe(403)
+    const other = await invite(admin, 8)
+    expect((await approve(other, await request(first))).status).toBe(403)
+  })
+
+  it('counts again thirty days after the invitation', async () => {
+    const admin = await known()
+    const puppet = await invite(admin, 8)
+    const at = new Date(Date.now() - 31 * 86_400_000).toISOString().replace('Z', '000Z')
+    await s.halyard.storage.kysely
+      .updateTable('account_ties')
+      .set({ at: at as never })
+      .execute()
+    expect((await approve(puppet, await request(admin))).body.status).toBe('applied')
+  })
+
+  it('is refused to a member whose level the requester raised', async () => {
+    const admin = await known()
+    const member = await known(1)
+    const id = await request(admin)
+    expect((await admin.patch(`${s.organization}/members/${member.uuid}/`, { level: 8 })).status).toBe(200)
+    expect((await approve(member, id)).status).toBe(403)
+  })
+
+  it('cannot be made easier by the requester while the request is open, nor by an account of theirs', async () => {
+    const admin = await known()
+    const puppet = await invite(admin, 8)
+    const id = await request(admin)
+    for (const client of [admin, puppet]) {
+      for (const body of [
+        { allow_self_approve: true },
+        { enabled: false },
+        { approver_config: { users: [puppet.id] } },
+      ]) {
+        const reply = await client.patch(`${policies}${policy}/`, body)
+        expect([reply.status, reply.body.code]).toEqual([409, 'own_request'])
+      }
+      expect((await client.delete(`${policies}${policy}/`)).status).toBe(409)
+    }
+    expect((await s.get(`${requests}${id}/`)).body.state).toBe('pending')
+    expect((await (await known()).patch(`${policies}${policy}/`, { expires_after_hours: 5 })).status).toBe(200)
+  })
+
+  it('needs a sign-in, or a personal key where the policy allows keys', async () => {
+    const [requester, approver] = [await known(1), await known()]
+    const id = await request(requester)
+    const key = s.as((await approver.post('/api/personal_api_keys/', { label: 'ci', scopes: ['*'] })).body.value)
+    expect((await approve(key, id)).status).toBe(403)
+    await approver.patch(`${policies}${policy}/`, { allow_keys: true })
+    expect((await approve(key, id)).body.status).toBe('applied')
+  })
+
+  it('comes neither from a service key nor, for a change of a service key, from its creator', async () => {
+    const admin = await known()
+    const made = await admin.post(`${s.organization}/service_keys/`, { label: 'CI', scopes: ['*'], level: 8 })
+    const service = s.as(made.body.value)
+    await s.halyard.storage.kysely.updateTable('approval_policies').set({ allow_keys: 1 }).execute()
+    expect((await approve(service, await request(admin))).status).toBe(403)
+    const id = await request(service)
+    expect((await approve(admin, id)).status).toBe(403)
+    expect((await approve(await known(), id)).body.status).toBe('applied')
+  })
+
+  it('is never reached by one admin with any dozen calls', async () => {
+    const moves = ['invite', 'raise', 'request', 'approve', 'approve', 'policy', 'claim', 'apply', 'service'] as const
+    const call = fc.record({
+      move: fc.constantFrom(...moves),
+      by: fc.nat(20),
+      on: fc.nat(20),
+      level: fc.constantFrom(1, 8),
+    })
+    const run = async (calls: readonly { move: string; by: number; on: number; level: number }[]) => {
+      const admin = await known()
+      const people: Person[] = [admin]
+      const clients: Client[] = [admin]
+      const opened: number[] = [await request(admin)]
+      for (const { move, by, on, level } of calls) {
+        const client = clients[by % clients.length]!
+        const id = opened[on % opened.length]!
+        const member = people[on % people.length]!
+        if (move === 'invite') {
+          const { body } = await client.post(`${s.organization}/invites/`, {
+            target_email: nextAddress(),
+            level,
+          })
+          if (!body.token) continue
+          const signup = { first_name: 'P', password: 'correct horse battery' }
+          const joined = (await s.as(undefined).post(`/api/signup/${body.token}/`, signup)).body
+          people.push({ ...s.as(joined.api_key), ...joined.user })
+          clients.push(s.as(joined.api_key))
+        } else if (move === 'raise') await client.patch(`${s.organization}/members/${member.uuid}/`, { level })
+        else if (move === 'request') {
+          const flag = await s.halyard.storage.kysely.selectFrom('flags').select('id').orderBy('id', 'desc').execute()
+          const reply = await client.patch(`${flags}${flag[0]!.id}/`, { name: nextAddress() })
+          if (reply.body.change_request) opened.push(reply.body.change_request.id)
+        } else if (move === 'approve') await approve(client, id)
+        else if (move === 'policy') {
+          const change = on % 2 ? { allow_self_approve: true } : { enabled: false }
+          await client.patch(`${policies}${policy}/`, { ...change, allow_keys: true })
+        } else if (move === 'service') {
+          const made = await client.post(`${s.organization}/service_keys/`, { label: 'CI', scopes: ['*'], level })
+          if (made.status === 201) clients.push(s.as(made.body.value))
+        } else await client.post(`${requests}${id}/${move}/`, {})
+      }
+      const states = await Promise.all(opened.map(async id => (await s.get(`${requests}${id}/`)).body.state))
+      expect(states).not.toContain('applied')
+      expect(states).not.toContain('approved')
+      for (const id of opened) await s.post(`${requests}${id}/cancel/`, {})
+    }
+    await fc.assert(fc.asyncProperty(fc.array(call, { minLength: 6, maxLength: 12 }), run), { numRuns: 8 })
+  }, 120_000)
+})
