@@ -36,6 +36,8 @@ const sections = [
       'guide/schedules',
       'guide/change-control',
       'guide/webhooks',
+      'guide/single-sign-on',
+      'guide/token-exchange',
       'guide/rollback',
       'guide/history-and-copies',
     ],
