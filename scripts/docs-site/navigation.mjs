@@ -65,6 +65,7 @@ const sections = [
       'operate/data',
       'operate/upgrade',
       'operate/security',
+      'operate/audit-log',
       'operate/high-availability',
       'operate/nodes',
       'operate/edge',

@@ -115,11 +115,11 @@ const consoleErrors = new WeakMap<Page, string[]>()
 
 /** An error in the console, such as a blocked style or an exception, fails any test. */
 function watch(page: Page): void {
-  const found: string[] = []
-  consoleErrors.set(page, found)
-  page.on('pageerror', error => found.push(String(error)))
+  const errors: string[] = []
+  consoleErrors.set(page, errors)
+  page.on('pageerror', error => errors.push(String(error)))
   page.on('console', message => {
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) found.push(message.text())
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) errors.push(message.text())
   })
 }
 

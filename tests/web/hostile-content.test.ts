@@ -17,9 +17,9 @@ const sourceOf = (path: string) => readFileSync(new URL(`../../packages/web/src/
 /** The names in a list of tabs, from its source: a new tab is visited too. */
 const tabsOf = (path: string, list: string): string[] => {
   const names = new RegExp(`const ${list} = \\[([^\\]]*)\\]`).exec(sourceOf(path))?.[1] ?? ''
-  const found = [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name!)
-  expect(found.length, list).toBeGreaterThan(1)
-  return found
+  const tabNames = [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name!)
+  expect(tabNames.length, list).toBeGreaterThan(1)
+  return tabNames
 }
 
 /** Path patterns of the router's pages, from its source: a new page is visited too. */
@@ -283,9 +283,9 @@ describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
         expect(parameters, `the parameter of ${pattern}`).toHaveProperty(name)
         return parameters[name]!
       })
-      const found = Object.entries(tabs).find(([end]) => pattern.endsWith(`/${end}`))?.[1] ?? []
+      const tabNames = Object.entries(tabs).find(([end]) => pattern.endsWith(`/${end}`))?.[1] ?? []
       // Without a name, the first tab is shown.
-      return [path, ...found.slice(1).map(tab => `${path}?tab=${tab}`)]
+      return [path, ...tabNames.slice(1).map(tab => `${path}?tab=${tab}`)]
     })
     paths.push(`/project/${parameters.projectId}/debugger?id=${encodeURIComponent(hostile)}`)
     for (const path of paths) {

@@ -226,7 +226,7 @@ describe('the shell', { timeout: 120_000 }, () => {
       await expectFocus(field)
       await page.keyboard.type(text)
     }
-    const found: Record<string, RegExp> = {
+    const expected: Record<string, RegExp> = {
       payte: /^Paying teams ?Cohort$/,
       'ken.ito': /^ken.ito@example.com ?Person$/,
       zebra: /^Zebra counter ?Plugin$/,
@@ -236,7 +236,7 @@ describe('the shell', { timeout: 120_000 }, () => {
       'backup exp': /^Backup, export and migration ?Documentation$/,
       'dark theme': /^Theme: Dark ?Action$/,
     }
-    for (const [text, name] of Object.entries(found)) {
+    for (const [text, name] of Object.entries(expected)) {
       await search(text)
       await page.getByRole('option', { name }).first().waitFor()
       await page.keyboard.press('Escape')

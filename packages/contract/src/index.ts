@@ -1,3 +1,4 @@
+import { auditRoutes } from './audit/audit.ts'
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
@@ -33,6 +34,7 @@ import { roleAccessRoutes } from './organizations/role-access.ts'
 import { roleRoutes } from './organizations/roles.ts'
 import { serviceKeyRoutes } from './organizations/service-keys.ts'
 import { sessionRoutes } from './organizations/session.ts'
+import { tokenExchangeRoutes, trustRelationshipRoutes } from './organizations/trust-relationships.ts'
 import { userRoutes } from './organizations/users.ts'
 import { pluginConfigRoutes } from './plugins/plugin-configs.ts'
 import { pluginRoutes } from './plugins/plugins.ts'
@@ -53,6 +55,7 @@ export {
   type RequestOf,
   urlOf,
 } from './api-client.ts'
+export type { AuditEntry } from './audit/audit.ts'
 export type {
   ApprovalPolicy,
   ApprovalPolicyWrite,
@@ -183,6 +186,11 @@ export {
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
 export type { ServiceKey } from './organizations/service-keys.ts'
 export type { SignIn } from './organizations/session.ts'
+export {
+  claimRulesMax,
+  exchangedKeySecondsMax,
+  type TrustRelationship,
+} from './organizations/trust-relationships.ts'
 export type { User, UserBasic } from './organizations/users.ts'
 export type {
   PluginConfig,
@@ -221,6 +229,7 @@ export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
+  audit: auditRoutes,
   flags: flagRoutes,
   flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,
@@ -267,6 +276,8 @@ export const routes = {
   serviceKeys: serviceKeyRoutes,
   session: sessionRoutes,
   singleSignOn: singleSignOnRoutes,
+  tokenExchange: tokenExchangeRoutes,
+  trustRelationships: trustRelationshipRoutes,
   users: userRoutes,
 }
 

@@ -86,9 +86,9 @@ export interface Route {
   /** Status → schema of the body, or null for an empty body. */
   readonly responses: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
-  readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript'
+  readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript' | 'application/x-ndjson'
   /** How errors are serialized, if not as a `Problem`. */
-  readonly errorShape?: 'manifest'
+  readonly errorShape?: 'manifest' | 'oauth'
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }

@@ -12,6 +12,7 @@ import type { Scanner } from './evaluation/scan/scanner.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveIdentity } from './features/account/account-routes.ts'
+import { serveAudit } from './features/audit/audit-routes.ts'
 import { createRecordRequest } from './features/audit/record-request.ts'
 import { serveEnvironments } from './features/change-control/environments/environment-routes.ts'
 import { serveFreezes } from './features/change-control/freezes/freeze-routes.ts'
@@ -27,7 +28,9 @@ import { serveAccessControls } from './features/flags/access/access-control-rout
 import { serveRoleAccess } from './features/flags/access/role-access-routes.ts'
 import { serveBulkFlags } from './features/flags/bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flags/copies/organization-flag-routes.ts'
+import { serveFlagComments } from './features/flags/details/flag-comment-routes.ts'
 import { serveFlagDetails } from './features/flags/details/flag-details-routes.ts'
+import { serveFlagHealth } from './features/flags/details/flag-health-routes.ts'
 import { serveFlagEdits } from './features/flags/edits/flag-edit-routes.ts'
 import { serveEvaluation } from './features/flags/evaluation/evaluation-routes.ts'
 import { servePlayground } from './features/flags/evaluation/playground-routes.ts'
@@ -44,9 +47,14 @@ import { serveCertificates } from './features/imports/certificate-routes.ts'
 import { serveImports } from './features/imports/import-routes.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
+import { servePluginWork } from './features/plugins/configs/config-work-routes.ts'
 import { servePluginConfigs } from './features/plugins/configs/plugin-config-routes.ts'
+import { servePluginInstallation } from './features/plugins/install/install-routes.ts'
+import { servePluginSource } from './features/plugins/install/source-routes.ts'
 import { servePlugins } from './features/plugins/plugin-routes.ts'
 import type { PluginSystem } from './features/plugins/plugin-system.ts'
+import { servePluginReleases } from './features/plugins/releases/release-routes.ts'
+import { serveProjectCredentials } from './features/projects/project-credential-routes.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
@@ -56,8 +64,9 @@ import { serveShadow } from './features/shadow/shadow-routes.ts'
 import { serveIdentityProviders } from './features/single-sign-on/identity-provider-routes.ts'
 import type { SingleSignOn } from './features/single-sign-on/single-sign-on.ts'
 import { serveSingleSignOn } from './features/single-sign-on/single-sign-on-routes.ts'
+import { serveTokenExchange } from './features/token-exchange/token-exchange-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
-import { createServeRoute } from './http/routes/serve-route.ts'
+import { createServeRoute, type ServeRoute } from './http/routes/serve-route.ts'
 import type { Authenticator } from './http/server/authenticator.ts'
 import type { Instant } from './instant.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -99,37 +108,19 @@ export interface ApiDeps extends ApiServices {
 }
 
 /** The routes of the contract, except for those of SDKs. */
-export function serveApi(
-  app: FastifyInstance,
-  {
-    authenticator,
-    limiter,
-    changeStreams,
-    onSignInFailed,
-    onShadowCompared,
-    database,
-    changes,
-    edges,
-    passwords,
-    plugins,
-    onCohortWork,
-    scanner,
-    serving,
-    writes,
-    overrideSigner,
-    outgoing,
-    singleSignOn,
-    measure,
-    now,
-  }: ApiDeps,
-): void {
-  const serve = createServeRoute(
-    app,
-    authenticator,
-    limiter,
-    serving.streamGuard,
-    createRecordRequest({ database, now }),
-  )
+export function serveApi(app: FastifyInstance, deps: ApiDeps): void {
+  const { authenticator, limiter, serving } = deps
+  const serve = createServeRoute(app, authenticator, limiter, serving.streamGuard, createRecordRequest(deps))
+  serveTenants(serve, deps)
+  serveFlagResources(serve, deps)
+  serveChangeControl(serve, deps)
+  serveAudiences(serve, deps)
+  servePluginResources(serve, deps)
+  serveMigration(serve, deps)
+  serveReplication(serve, deps)
+}
+
+function serveTenants(serve: ServeRoute, { database, passwords, singleSignOn, onSignInFailed, now }: ApiDeps): void {
   serveIdentity(serve, {
     database,
     passwords,
@@ -139,46 +130,81 @@ export function serveApi(
   })
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
+  serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
+  serveAudit(serve, { database })
   serveServiceKeys(serve, { database, now })
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
+  serveProjectCredentials(serve, { database, now })
   serveAccess(serve, { database, now })
+}
+
+function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, changes, serving, writes, overrideSigner, now } = deps
+  const { snapshots } = serving
   serveFlags(serve, { database, changes, writes, now })
-  serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
-  serveCodeReferences(serve, { database, now })
-  servePayloadSchemas(serve, { database, now })
-  serveManifest(serve, { ...serving, writes, now })
-  serveFlagOverrides(serve, { database, overrideSigner, now })
+  serveFlagList(serve, { database, changes, snapshots, writes, now })
+  serveFlagDetails(serve, { database, now })
+  serveFlagComments(serve, { database, now })
+  serveFlagHealth(serve, { database, snapshots, now })
   serveFlagEdits(serve, { database, writes, now })
-  serveEnvironments(serve, { database, writes, measure, now })
-  serveImports(serve, { database, writes, onCohortWork, now })
-  serveCertificates(serve, { database, now })
-  serveShadow(serve, { database, access: serving.access, onCompared: onShadowCompared, now })
-  serveFreezes(serve, { database, now })
-  servePolicies(serve, { database, now })
-  serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
-  serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })
+  serveFlagOverrides(serve, { database, overrideSigner, now })
   serveBulkFlags(serve, { database, writes, now })
-  serveSchedules(serve, { database, writes, now })
-  serveFlagList(serve, { database, changes, snapshots: serving.snapshots, writes, now })
-  serveSavedViews(serve, { database, now })
-  serveRollback(serve, { database, now })
-  serveDashboards(serve, { database, now })
-  serveEvaluation(serve, { database, ...serving, now })
-  servePlayground(serve, serving)
   serveOrganizationFlags(serve, { database, writes })
+  servePayloadSchemas(serve, { database, now })
   serveAccessControls(serve, { database, now })
   serveRoleAccess(serve, { database, now })
+  serveSavedViews(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
+  servePlayground(serve, serving)
+  serveCodeReferences(serve, { database, now })
+  serveDashboards(serve, { database, now })
+  serveRollback(serve, { database, now })
+}
+
+function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, writes, measure, outgoing, plugins, now } = deps
+  serveEnvironments(serve, { database, writes, measure, now })
+  serveFreezes(serve, { database, now })
+  servePolicies(serve, { database, now })
+  serveChangeRequests(serve, { database, writes, measure, now })
+  serveSchedules(serve, { database, writes, now })
+  serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
+}
+
+/** Cohorts and persons, and what is known about their properties. */
+function serveAudiences(serve: ServeRoute, { database, writes, scanner, onCohortWork, now }: ApiDeps): void {
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
-  servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
-  serveLocalEvaluation(serve, serving)
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
-  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+}
+
+function servePluginResources(serve: ServeRoute, { database, plugins, now }: ApiDeps): void {
+  const { pluginBuilder, secretBox, wake } = plugins
+  servePlugins(serve, { database, now })
+  servePluginInstallation(serve, { database, pluginBuilder, now })
+  servePluginSource(serve, { database, pluginBuilder, now })
+  servePluginReleases(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox, now })
+  servePluginWork(serve, { database, wake, now })
+}
+
+function serveMigration(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, serving, writes, onCohortWork, onShadowCompared, now } = deps
+  serveImports(serve, { database, writes, onCohortWork, now })
+  serveCertificates(serve, { database, now })
+  serveShadow(serve, { database, access: serving.access, onCompared: onShadowCompared, now })
+}
+
+/** Definitions and changes for programs that evaluate or generate code themselves. */
+function serveReplication(serve: ServeRoute, deps: ApiDeps): void {
+  const { authenticator, database, serving, writes, changeStreams, edges, now } = deps
+  serveManifest(serve, { ...serving, writes, now })
+  serveLocalEvaluation(serve, serving)
   serveChanges(serve, changeStreams)
   serveEdges(serve, {
     authenticator,

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Scanner } from './evaluation/scan/scanner.ts'
 import { trimActivity } from './features/activity/trim-activity.ts'
+import { trimAudit } from './features/audit/trim-audit.ts'
 import type { GatedWrites } from './features/change-control/gated-writes.ts'
 import { changeRequestJob } from './features/change-control/requests/run-requests.ts'
 import { scheduleJob } from './features/change-control/schedules/run-schedules.ts'
@@ -58,6 +59,7 @@ export function startBackgroundJobs(deps: Deps): JobRunner {
       trimSignInFailures,
       trimPersons(config.personDays),
       ...(config.activityDays === undefined ? [] : [trimActivity(config.activityDays)]),
+      ...(config.auditDays === undefined ? [] : [trimAudit(config.auditDays)]),
       createCohortWork({ scanner, ephemeral, now, onMore: deps.onCohortWork }),
       rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
       changeRequestJob(writes, (request, error) =>

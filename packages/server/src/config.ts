@@ -232,6 +232,13 @@ export const settings = {
     describes: 'Days after which activity entries are removed; unset means never. Versions of flags stay.',
     read: wholeNumber(30, 36_500),
   }),
+  auditDays: setting({
+    variable: 'HALYARD_AUDIT_DAYS',
+    fallback: undefined,
+    describes:
+      'Days after which entries of the audit log are removed; unset means never. A checkpoint stays, so that the rest can be verified.',
+    read: wholeNumber(30, 36_500),
+  }),
   personDays: setting({
     variable: 'HALYARD_PERSON_DAYS',
     fallback: undefined,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { createEdgeFeed } from './api/edge/edge-feed.ts'
+import { createEdgeFeed, type EdgeFeed } from './api/edge/edge-feed.ts'
 import { serveEdges } from './api/edge/edge-routes.ts'
 import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
 import { serveSdk } from './api/sdk/sdk-routes.ts'
@@ -10,7 +10,7 @@ import type { Config } from './config.ts'
 import { takeDataFolder } from './edge/data-folder.ts'
 import { createEdgeGate } from './edge/edge-authenticator.ts'
 import { watchEdge } from './edge/edge-metrics.ts'
-import { openEventSpool } from './edge/event-spool.ts'
+import { type EventSpool, openEventSpool } from './edge/event-spool.ts'
 import { type Following, followUpstream } from './edge/follow-upstream.ts'
 import { forwardEvents } from './edge/forward-events.ts'
 import { createReplica, type Replica } from './edge/replica.ts'
@@ -20,6 +20,7 @@ import { createStateKeeper } from './edge/state-keeper.ts'
 import { createStateTrust } from './edge/state-trust.ts'
 import { connectUpstream } from './edge/upstream.ts'
 import { upstreamSubjects } from './edge/upstream-subjects.ts'
+import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { type Instant, instantOf } from './instant.ts'
@@ -66,17 +67,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   })
   const subjects = upstreamSubjects(config.edgeLookUps, upstream, replica)
   const authenticator = createEdgeGate(replica, now)
-  const serving = createServing({
-    source: {
-      projects: replica.projects,
-      subjects,
-      findActor: replica.findActor,
-      currentProjectOf: actor => authenticator.projectFor(actor, '@current', undefined),
-      changes: replica.changes,
-    },
-    now,
-    bodiesBytesMax: config.bodiesBytesMax,
-  })
+  const serving = serveReplica(replica, { config, authenticator, subjects, now })
   const feed = createEdgeFeed(replica.states)
   let followed: Following | undefined
   const trust = await createStateTrust({
@@ -107,8 +98,6 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   watchFollowers(metrics.registry, () => feed.size)
   const app = createServingHttp({ config, authenticator, serving, metrics, tracing, log })
   telemetry?.exportMetrics(metrics.registry)
-  const limiter = createRateLimiter(config.requestsPerMinuteMax || undefined)
-  const serve = createServeRoute(app, authenticator, limiter, serving.streamGuard)
 
   let isDraining = false
   const readiness = {
@@ -122,31 +111,9 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
     isDraining: () => isDraining,
   }
   serveOperations(app, readiness, metrics, config)
-  serveSdk(app, serving)
-  serveOfrep(app, serving)
-  serveStreams(app, serving)
-  serveIngest(app, createSpooledIngest(replica, spool, now))
-  app.addHook('preClose', async () => feed.close())
-  serveEdges(serve, {
-    authenticator,
-    feed,
-    batches: createSpooledBatches(replica, spool),
-    subjects,
-    async findProject(actor, uuid) {
-      const project = replica.findByUuid(uuid)
-      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-    },
-  })
+  serveEdgeRoutes(app, { config, authenticator, serving, replica, spool, feed, subjects, now })
 
-  const reported = { requests: 0, flags: 0 }
-  async function report(): Promise<void> {
-    const { requests, flags } = serving.counts.totals
-    const evaluations = { requests: requests - reported.requests, flags: flags - reported.flags }
-    if (evaluations.requests === 0) return
-    Object.assign(reported, { requests, flags })
-    // Numbers are no reason to stop serving.
-    await spool.append({ evaluations }).catch(() => {})
-  }
+  const report = createEvaluationReport(serving, spool)
   const reporting = setInterval(report, reportMilliseconds)
 
   return {
@@ -172,6 +139,68 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
       await keeper.close()
       await giveBack()
     },
+  }
+}
+
+interface RouteDeps {
+  readonly config: EdgeConfig
+  readonly authenticator: ReturnType<typeof createEdgeGate>
+  readonly serving: Serving
+  readonly replica: Replica
+  readonly spool: EventSpool
+  readonly feed: EdgeFeed
+  readonly subjects: StoredSubjects
+  readonly now: () => Instant
+}
+
+/** Evaluates with the definitions of the replica. */
+const serveReplica = (
+  replica: Replica,
+  { config, authenticator, subjects, now }: Pick<RouteDeps, 'config' | 'authenticator' | 'subjects' | 'now'>,
+): Serving =>
+  createServing({
+    source: {
+      projects: replica.projects,
+      subjects,
+      findActor: replica.findActor,
+      currentProjectOf: actor => authenticator.projectFor(actor, '@current', undefined),
+      changes: replica.changes,
+    },
+    now,
+    bodiesBytesMax: config.bodiesBytesMax,
+  })
+
+/** The protocols that an edge serves: evaluation, events, and the state for edges that follow this one. */
+function serveEdgeRoutes(app: FastifyInstance, deps: RouteDeps): void {
+  const { config, authenticator, serving, replica, spool, feed, subjects, now } = deps
+  serveSdk(app, serving)
+  serveOfrep(app, serving)
+  serveStreams(app, serving)
+  serveIngest(app, createSpooledIngest(replica, spool, now))
+  app.addHook('preClose', async () => feed.close())
+  const limiter = createRateLimiter(config.requestsPerMinuteMax || undefined)
+  serveEdges(createServeRoute(app, authenticator, limiter, serving.streamGuard), {
+    authenticator,
+    feed,
+    batches: createSpooledBatches(replica, spool),
+    subjects,
+    async findProject(actor, uuid) {
+      const project = replica.findByUuid(uuid)
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
+}
+
+/** Each call queues the number of evaluations since the previous one for the upstream. */
+function createEvaluationReport({ counts }: Serving, spool: EventSpool): () => Promise<void> {
+  const reported = { requests: 0, flags: 0 }
+  return async () => {
+    const { requests, flags } = counts.totals
+    const evaluations = { requests: requests - reported.requests, flags: flags - reported.flags }
+    if (evaluations.requests === 0) return
+    Object.assign(reported, { requests, flags })
+    // Numbers are no reason to stop serving.
+    await spool.append({ evaluations }).catch(() => {})
   }
 }
 

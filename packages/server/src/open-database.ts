@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import type { Instant } from './instant.ts'
+import { watchAuditHeads } from './observability/audit-metrics.ts'
 import type { FailureCounters } from './observability/failure-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
@@ -52,6 +53,7 @@ export async function openDatabase(deps: Deps) {
     exchange.announce,
     storage.writersMax,
   )
+  watchAuditHeads(metrics.registry, () => database.read(tx => tx.audit.listHeads()))
   return { database, secretKey, ...exchange }
 }
 

@@ -50,6 +50,7 @@ import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.t
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
 import { sqlIdentityProviderStore } from './features/single-sign-on/identity-provider-store.sql.ts'
+import { sqlTrustRelationshipStore } from './features/token-exchange/trust-relationship-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { instantOf } from './instant.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
@@ -159,6 +160,7 @@ const factories = {
   sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   signIns: ({ db }) => sqlSignInStore(db),
+  trustRelationships: ({ db }) => sqlTrustRelationshipStore(db),
   usage: ({ db }) => sqlUsageStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 } satisfies Record<string, (context: StoreContext) => object>

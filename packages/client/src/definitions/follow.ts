@@ -75,27 +75,6 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     }
   }
 
-  /** A request that ends with the follower, and after a time without progress. */
-  function openRequest(milliseconds: number) {
-    const controller = new AbortController()
-    const abort = () => controller.abort()
-    let cancel = startTimer(abort, milliseconds)
-    signal.addEventListener('abort', abort)
-    return {
-      signal: controller.signal,
-      /** Restarts the time. */
-      extend(next: number) {
-        cancel()
-        cancel = startTimer(abort, next)
-      },
-      close() {
-        cancel()
-        signal.removeEventListener('abort', abort)
-        controller.abort()
-      },
-    }
-  }
-
   const send = async (path: string, headers: Record<string, string>, abort: AbortSignal): Promise<FetchResponse> => {
     const address = `${settings.url}${path}`
     const authorization = { authorization: `Bearer ${settings.key}` }
@@ -114,7 +93,7 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
   }
 
   async function stream(): Promise<StreamEnd> {
-    const request = openRequest(settings.streamTimeoutMilliseconds)
+    const request = openRequest(signal, settings.streamTimeoutMilliseconds)
     const digest = handlers.digest()
     let hasBegun = false
     const onBytes = () => {
@@ -157,7 +136,7 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
   }
 
   async function poll(): Promise<void> {
-    const request = openRequest(settings.requestTimeoutMilliseconds)
+    const request = openRequest(signal, settings.requestTimeoutMilliseconds)
     try {
       const digest = handlers.digest()
       const conditions: Record<string, string> = digest === undefined ? {} : { 'if-none-match': `W/"${digest}"` }
@@ -178,6 +157,27 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     async close() {
       closing.abort()
       await running
+    },
+  }
+}
+
+/** A request that ends with this signal, and after a time without progress. */
+function openRequest(signal: AbortSignal, milliseconds: number) {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  let cancel = startTimer(abort, milliseconds)
+  signal.addEventListener('abort', abort)
+  return {
+    signal: controller.signal,
+    /** Restarts the time. */
+    extend(next: number) {
+      cancel()
+      cancel = startTimer(abort, next)
+    },
+    close() {
+      cancel()
+      signal.removeEventListener('abort', abort)
+      controller.abort()
     },
   }
 }

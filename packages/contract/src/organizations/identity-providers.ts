@@ -231,6 +231,7 @@ export const identityProviderRoutes = {
     summary: 'Fetch the discovery document and the keys of a provider, and report what is wrong (admin)',
     description: 'Requires the admin level. Nothing is changed.',
     access: writing,
+    isAudited: false,
     params: ProviderParams,
     responses: { 200: ProviderCheck },
   }),
@@ -354,6 +355,7 @@ export const singleSignOnRoutes = {
     summary: 'Start a sign-in: returns the address at the provider and binds the attempt to the browser by a cookie',
     description: 'Navigate to `redirect_url` within ten minutes. 503 when the provider is unavailable.',
     access: open,
+    isAudited: false,
     params: LoginProviderParams,
     body: Type.Object({
       next: Type.Optional(

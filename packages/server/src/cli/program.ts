@@ -2,6 +2,7 @@ import { importSources } from '@halyard/migrate/model'
 import { Argument, Command, Option } from 'commander'
 import { version } from '../version.ts'
 import { addAccountCommands } from './commands/account-commands.ts'
+import { addAuditCommands } from './commands/audit-commands.ts'
 import { addChangeControlCommands } from './commands/change-control-commands.ts'
 import { addFlagCommands } from './commands/flag-commands.ts'
 import { collectFirst, group, jsonOption, load, wholeNumber, withServer } from './commands/options.ts'
@@ -21,6 +22,31 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .exitOverride()
 
+  addServingCommands(program)
+  addAccountCommands(program)
+  addAuditCommands(program)
+  addFlagCommands(program)
+  addChangeControlCommands(program)
+  addDataCommands(program)
+  addMigrationCommands(program)
+  addOperationCommands(program)
+
+  program
+    .command('completion')
+    .description('print a script that completes commands and options')
+    .addArgument(new Argument('<shell>', 'shell').choices(shells))
+    .addHelpText('after', '\nbash, zsh: source <(halyard completion bash); fish: halyard completion fish | source')
+    .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)))
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => console.log(version))
+
+  inheritSettings(program)
+  return program
+}
+
+function addServingCommands(program: Command): void {
   program
     .command('serve')
     .description('start the server (what npm start does); SIGTERM or Ctrl-C stops it')
@@ -62,53 +88,6 @@ export function createProgram(): Command {
     .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
     .option('--out <file>', 'file to write', 'halyard.dev.json')
     .action(load(async () => (await import('./dev/pull.ts')).pull))
-
-  addAccountCommands(program)
-  addFlagCommands(program)
-  addChangeControlCommands(program)
-  addDataCommands(program)
-  addMigrationCommands(program)
-
-  program
-    .command('doctor')
-    .description('diagnose the installation; --security audits its configuration, --secrets lists keys by age')
-    .option('--security', 'audit settings and file permissions instead')
-    .option('--secrets', 'list keys and tokens by age instead, oldest first, without their values')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./doctor/doctor.ts')).doctor))
-  withServer(program.command('health'))
-    .description('exit with 0 when the server responds, else with 1; for container health checks')
-    .option('--ready', 'also require that it is ready: the database responds and projects are loaded')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./remote/health.ts')).health))
-  withServer(program.command('demo'))
-    .description('create or remove a demo organization')
-    .option('--remove', 'remove it again')
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./demo/demo.ts')).demo))
-  group(program, 'plugins', 'develop plugins')
-    .command('test <folder>')
-    .description('run a plugin in the sandbox against sample events and flag changes, without a database or network')
-    .option(
-      '--input <file>',
-      'JSON with config, events, flags and flagChanges; default: sample-input.json in the folder',
-    )
-    .addOption(jsonOption())
-    .action(load(async () => (await import('./plugins.ts')).testPlugin))
-
-  program
-    .command('completion')
-    .description('print a script that completes commands and options')
-    .addArgument(new Argument('<shell>', 'shell').choices(shells))
-    .addHelpText('after', '\nbash, zsh: source <(halyard completion bash); fish: halyard completion fish | source')
-    .action((shell: Shell) => void process.stdout.write(completionScript(program, shell)))
-  program
-    .command('version')
-    .description('print the version')
-    .action(() => console.log(version))
-
-  inheritSettings(program)
-  return program
 }
 
 function addDataCommands(program: Command): void {
@@ -192,6 +171,35 @@ function addMigrationCommands(program: Command): void {
     .description('write the flags of a project in the format of another service; what it cannot express is listed')
     .addArgument(new Argument('<format>', 'format').choices(['flagd', 'openfeature-manifest', 'posthog']))
     .action(load(async () => (await import('./remote/imports.ts')).exportTo))
+}
+
+function addOperationCommands(program: Command): void {
+  program
+    .command('doctor')
+    .description('diagnose the installation; --security audits its configuration, --secrets lists keys by age')
+    .option('--security', 'audit settings and file permissions instead')
+    .option('--secrets', 'list keys and tokens by age instead, oldest first, without their values')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./doctor/doctor.ts')).doctor))
+  withServer(program.command('health'))
+    .description('exit with 0 when the server responds, else with 1; for container health checks')
+    .option('--ready', 'also require that it is ready: the database responds and projects are loaded')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./remote/health.ts')).health))
+  withServer(program.command('demo'))
+    .description('create or remove a demo organization')
+    .option('--remove', 'remove it again')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./demo/demo.ts')).demo))
+  group(program, 'plugins', 'develop plugins')
+    .command('test <folder>')
+    .description('run a plugin in the sandbox against sample events and flag changes, without a database or network')
+    .option(
+      '--input <file>',
+      'JSON with config, events, flags and flagChanges; default: sample-input.json in the folder',
+    )
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./plugins.ts')).testPlugin))
 }
 
 /** Commander copies these to a subcommand when it is created, but not to one that is created from a group. */

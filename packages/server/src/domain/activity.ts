@@ -13,8 +13,6 @@ export type ActivityScope =
   | 'Freeze'
   | 'EnvironmentSet'
   | 'Webhook'
-  | 'IdentityProvider'
-  | 'OrganizationDomain'
   | AuditedScope
 
 /** What only the audit log lists. */
@@ -27,11 +25,13 @@ export type AuditedScope =
   | 'Comment'
   | 'Dashboard'
   | 'Group'
+  | 'IdentityProvider'
   | 'ImportCertificate'
   | 'ImportPlan'
   | 'Invitation'
   | 'Member'
   | 'Organization'
+  | 'OrganizationDomain'
   | 'Person'
   | 'Project'
   | 'Role'
@@ -40,6 +40,7 @@ export type AuditedScope =
   | 'SecretKey'
   | 'ServiceKey'
   | 'SignIn'
+  | 'TrustRelationship'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'

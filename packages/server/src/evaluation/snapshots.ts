@@ -1,8 +1,9 @@
-import { retryDelay } from '../concurrency/retry-delay.ts'
-import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
+import type { ChangeFeed } from '../storage/changes/changes.ts'
 import { type AcceptsToken, acceptsToken as acceptsOwnToken } from '../tenancy.ts'
 import type { ProjectSource } from './projects/project-source.ts'
-import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
+import { createRefresher } from './projects/refresh-project.ts'
+import type { ServedProject } from './projects/served-project.ts'
+import { type Entry, entriesBeyond, newEntry, noteChange } from './projects/snapshot-entry.ts'
 import { createTokenIndex } from './projects/token-index.ts'
 
 /** The projects in memory, updated by the change feed. */
@@ -40,30 +41,9 @@ export interface SnapshotsOptions {
   readonly acceptsToken?: AcceptsToken
 }
 
-/** A project in memory or being loaded. */
-interface Entry {
-  readonly projectId: number
-  current: ServedProject | undefined
-  loading: Promise<ServedProject | undefined> | undefined
-  refreshing: Promise<void> | undefined
-  retry: NodeJS.Timeout | undefined
-  /** Failed refreshes in a row. */
-  failures: number
-  /** Changes that are not yet in `current`. */
-  readonly staleFlags: Set<number>
-  isStale: boolean
-  lastUse: number
-  /** The number of callers that keep it in memory. */
-  keepers: number
-}
-
 const projectsMaxDefault = 5_000
 const flagsMaxDefault = 200_000
 const bytesMaxDefault = 256 * 1024 * 1024
-/** Beyond this many changed flags at once, the whole project is read again. */
-const flagsLookedUpMax = 200
-const retryMillisecondsMin = 500
-const retryMillisecondsMax = 10_000
 
 export function createSnapshots({
   source,
@@ -78,19 +58,14 @@ export function createSnapshots({
   const listeners = new Set<SwapListener>()
   const tokens = createTokenIndex(source.findIdByToken)
   const secretKeys = createTokenIndex(source.findIdBySecretKey)
+  const refresher = createRefresher(source, { onRead: swap, onFailed: onRefreshFailed })
   let uses = 0
-  let isClosed = false
-
-  async function readWhole(projectId: number): Promise<ServedProject | undefined> {
-    const content = await source.read(projectId)
-    return content && servedProject(content)
-  }
 
   /** One load per project, shared by concurrent callers. */
   function load(projectId: number): Promise<ServedProject | undefined> {
     const entry: Entry = entries.get(projectId) ?? newEntry(projectId)
     entries.set(projectId, entry)
-    entry.loading ??= readWhole(projectId).then(
+    entry.loading ??= refresher.read(projectId).then(
       served => settle(entry, served),
       error => {
         entries.delete(projectId)
@@ -104,53 +79,10 @@ export function createSnapshots({
   async function settle(entry: Entry, served: ServedProject | undefined): Promise<ServedProject | undefined> {
     if (served) entry.current = served
     else remove(entry)
-    await refresh(entry)
+    await refresher.refresh(entry)
     entry.loading = undefined
     evict(entry)
     return entry.current
-  }
-
-  function refresh(entry: Entry): Promise<void> {
-    entry.refreshing ??= readStale(entry).finally(() => {
-      entry.refreshing = undefined
-    })
-    return entry.refreshing
-  }
-
-  async function readStale(entry: Entry): Promise<void> {
-    while (entry.current && (entry.isStale || entry.staleFlags.size > 0)) {
-      const wasStale = entry.isStale || entry.staleFlags.size > flagsLookedUpMax
-      const ids = [...entry.staleFlags]
-      entry.isStale = false
-      entry.staleFlags.clear()
-      try {
-        const after = wasStale ? await readWhole(entry.projectId) : await readFlags(entry.current, ids)
-        entry.failures = 0
-        swap(entry, after)
-      } catch {
-        // The database cannot be reached: the version in memory stays in use, and the refresh is retried.
-        entry.isStale ||= wasStale
-        for (const id of ids) entry.staleFlags.add(id)
-        onRefreshFailed()
-        retryLater(entry)
-        return
-      }
-    }
-  }
-
-  async function readFlags(served: ServedProject, ids: readonly number[]): Promise<ServedProject> {
-    return withFlags(served, ids, await source.readFlags(served.project.id, ids))
-  }
-
-  function retryLater(entry: Entry): void {
-    if (isClosed || entry.retry) return
-    entry.failures += 1
-    const delay = retryDelay(entry.failures, { first: retryMillisecondsMin, max: retryMillisecondsMax })
-    entry.retry = setTimeout(() => {
-      entry.retry = undefined
-      refresh(entry).catch(() => {})
-    }, delay)
-    entry.retry.unref()
   }
 
   function swap(entry: Entry, after: ServedProject | undefined): void {
@@ -172,22 +104,7 @@ export function createSnapshots({
 
   /** Evicts the least recently used projects, except the one just loaded. */
   function evict(loaded: Entry): void {
-    let flags = 0
-    let bytes = 0
-    for (const { current } of entries.values()) {
-      flags += current?.live.length ?? 0
-      bytes += current?.bytes ?? 0
-    }
-    const fits = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
-    if (fits()) return
-    const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
-    for (const entry of byUse) {
-      if (fits()) return
-      if (entry.loading || entry.keepers > 0) continue
-      flags -= entry.current?.live.length ?? 0
-      bytes -= entry.current?.bytes ?? 0
-      remove(entry)
-    }
+    for (const entry of entriesBeyond({ projectsMax, flagsMax, bytesMax }, entries.values(), loaded)) remove(entry)
   }
 
   async function find(projectId: number): Promise<ServedProject | undefined> {
@@ -206,14 +123,14 @@ export function createSnapshots({
     for (const change of batch) {
       if (change.topic === 'project' && change.projectId !== null) secretKeys.forget(change.projectId)
       const entry = change.projectId === null ? undefined : entries.get(change.projectId)
-      if (entry && note(entry, change)) touched.add(entry)
+      if (entry && noteChange(entry, change)) touched.add(entry)
     }
     await refreshAll(touched)
   }, restart)
 
   /** A project that is being loaded applies noted changes after the read. */
   async function refreshAll(stale: Iterable<Entry>): Promise<void> {
-    await Promise.all([...stale].filter(entry => !entry.loading).map(refresh))
+    await Promise.all([...stale].filter(entry => !entry.loading).map(refresher.refresh))
   }
 
   /** The version in memory stays in use until it has been read again. */
@@ -259,30 +176,8 @@ export function createSnapshots({
       return entries.size
     },
     close() {
-      isClosed = true
       unsubscribe()
-      for (const entry of entries.values()) clearTimeout(entry.retry)
+      refresher.close(entries.values())
     },
   }
-}
-
-const newEntry = (projectId: number): Entry => ({
-  projectId,
-  current: undefined,
-  loading: undefined,
-  refreshing: undefined,
-  retry: undefined,
-  failures: 0,
-  staleFlags: new Set(),
-  isStale: false,
-  lastUse: 0,
-  keepers: 0,
-})
-
-/** Returns whether the change affects the served project. */
-function note(entry: Entry, change: Change): boolean {
-  if (change.topic === 'flag') entry.staleFlags.add(Number(change.entityId))
-  else if (change.topic === 'cohort' || change.topic === 'project') entry.isStale = true
-  else return false
-  return true
 }

@@ -25,6 +25,7 @@ type SentTable =
   | 'projects'
   | 'resource_access'
   | 'roles'
+  | 'trust_relationships'
   | 'users'
   | 'webhooks'
 

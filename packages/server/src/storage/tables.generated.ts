@@ -46,6 +46,7 @@ export interface Tables {
     last_used_at: string | null
     expires_at: string | null
     sign_in_id: string | null
+    trust_relationship_id: string | null
   }
   approval_policies: {
     id: Generated<number>
@@ -794,6 +795,22 @@ export interface Tables {
     provider_id: string | null
     provider_session_id: string | null
     id_token: string | null
+  }
+  trust_relationships: {
+    id: string
+    organization_id: string
+    name: string
+    issuer: string
+    audience: string
+    rules: string
+    scopes: string
+    project_ids: string
+    ttl_seconds: number
+    user_id: number
+    created_by_id: number
+    created_at: string
+    updated_at: string
+    last_used_at: string | null
   }
   used_tokens: {
     hash: string

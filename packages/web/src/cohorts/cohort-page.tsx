@@ -42,25 +42,25 @@ export function CohortPage() {
   }
   return (
     <Loaded query={cohort}>
-      {known => (
+      {loadedCohort => (
         <Page
-          title={known.name || `#${known.id}`}
+          title={loadedCohort.name || `#${loadedCohort.id}`}
           intro={
             <>
               <Anchor component={Link} to={`/project/${projectId}/cohorts`} size="sm" underline="always">
                 {t.shell.cohorts}
               </Anchor>
               {' · '}
-              <Size cohort={known} />
+              <Size cohort={loadedCohort} />
             </>
           }
-          actions={canEdit && <DeleteCohort projectId={projectId} cohort={known} />}
+          actions={canEdit && <DeleteCohort projectId={projectId} cohort={loadedCohort} />}
         >
           <Stack gap="xl">
             <fieldset disabled={!canEdit} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
-              <CohortForm key={known.version} projectId={projectId} cohort={known} />
+              <CohortForm key={loadedCohort.version} projectId={projectId} cohort={loadedCohort} />
             </fieldset>
-            <CohortPeople projectId={projectId} cohort={known} canEdit={canEdit} />
+            <CohortPeople projectId={projectId} cohort={loadedCohort} canEdit={canEdit} />
           </Stack>
         </Page>
       )}

@@ -10,12 +10,12 @@ const favoritesKey = (projectId: string) => ['favorites', projectId] as const
 /** The user's favorites in a project. */
 export function useFavorites(projectId: string): ReadonlySet<number> {
   const call = useCall()
-  const found = useQuery({
+  const flagIds = useQuery({
     queryKey: favoritesKey(projectId),
     queryFn: ({ signal }) => call(routes.savedViews.listFavorites, { params: { project_id: projectId }, signal }),
     staleTime: 60_000,
   }).data
-  return useMemo(() => new Set(found), [found])
+  return useMemo(() => new Set(flagIds), [flagIds])
 }
 
 export function useSetFavorite(projectId: string) {

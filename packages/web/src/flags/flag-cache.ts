@@ -36,9 +36,9 @@ export const flagKey = (projectId: string, flagId: number | string) => ['flag', 
 const optimisticFlags = new WeakMap<QueryClient, Map<string, OptimisticFlag>>()
 
 function optimisticOf(queries: QueryClient): Map<string, OptimisticFlag> {
-  const known = optimisticFlags.get(queries) ?? new Map<string, OptimisticFlag>()
-  optimisticFlags.set(queries, known)
-  return known
+  const optimistic = optimisticFlags.get(queries) ?? new Map<string, OptimisticFlag>()
+  optimisticFlags.set(queries, optimistic)
+  return optimistic
 }
 
 const optimisticKey = (projectId: string, flagId: number): string => `${projectId}/${flagId}`
@@ -111,8 +111,8 @@ function cachedFlag(queries: QueryClient, projectId: string, flagId: number): Li
   const lists = flagKinds.flatMap(kind => queries.getQueryData<FlagPages>(listKey(projectId, kind))?.pages ?? [])
   const windows = queries.getQueriesData<FlagPage>({ queryKey: windowKey(projectId) })
   for (const page of [...lists, ...windows.map(([, data]) => data)]) {
-    const found = page?.results.find(({ id }) => id === flagId)
-    if (found) return found
+    const flag = page?.results.find(({ id }) => id === flagId)
+    if (flag) return flag
   }
   return undefined
 }

@@ -29,14 +29,14 @@ export function useFlagKeys(projectId: string, data: unknown): readonly KnownFla
 
 /** Ids in filters of the form `{ type: 'flag', key: '12' }`. */
 export function referencedFlags(data: unknown): Set<number> {
-  const found = new Set<number>()
+  const flagIds = new Set<number>()
   const waiting: unknown[] = [data]
   while (waiting.length > 0) {
     const value = waiting.pop()
     if (typeof value !== 'object' || value === null) continue
     const { type, key } = value as { type?: unknown; key?: unknown }
-    if (type === 'flag' && /^\d{1,15}$/.test(String(key))) found.add(Number(key))
+    if (type === 'flag' && /^\d{1,15}$/.test(String(key))) flagIds.add(Number(key))
     for (const part of Object.values(value)) waiting.push(part)
   }
-  return found
+  return flagIds
 }

@@ -25,11 +25,11 @@ const read = async (id: string) => {
 describe('the flags that a flag depends on', () => {
   it('are read through others, each once, also in a cycle', async () => {
     const asked: string[] = []
-    const found = await readRelated(['2'], id => {
+    const related = await readRelated(['2'], id => {
       asked.push(id)
       return read(id)
     })
-    expect(found.map(({ id }) => id)).toEqual([2, 3, 1])
+    expect(related.map(({ id }) => id)).toEqual([2, 3, 1])
     expect(asked).toEqual(['2', '3', '1'])
   })
 

@@ -31,18 +31,18 @@ export function useRelatedFlags(projectId: string, filters: Readonly<Record<stri
 
 /** Follows dependencies; a flag that does not exist is left out, and the editor reports it. */
 export async function readRelated(ids: readonly string[], read: (id: string) => Promise<Flag>): Promise<Flag[]> {
-  const found = new Map<string, Flag>()
+  const flagById = new Map<string, Flag>()
   const seen = new Set<string>()
   let next = [...ids]
-  while (next.length > 0 && found.size < relatedMax) {
+  while (next.length > 0 && flagById.size < relatedMax) {
     for (const id of next) seen.add(id)
     const flags = await Promise.all(next.slice(0, relatedMax).map(id => read(id).catch(ignoreMissing)))
-    for (const flag of flags) if (flag) found.set(String(flag.id), flag)
+    for (const flag of flags) if (flag) flagById.set(String(flag.id), flag)
     next = [...new Set(flags.flatMap(flag => (flag ? [...usesFlags(flag.filters)].map(String) : [])))].filter(
       id => !seen.has(id),
     )
   }
-  return [...found.values()]
+  return [...flagById.values()]
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -8,8 +8,8 @@ export function chooseLanguage(stored: string | null, preferred: readonly string
   const candidates = stored === null ? preferred : [stored, ...preferred]
   for (const candidate of candidates) {
     const primary = candidate.toLowerCase().split(/[-_@.]/, 1)[0]
-    const found = languages.find(language => language === primary)
-    if (found) return found
+    const supported = languages.find(language => language === primary)
+    if (supported) return supported
   }
   return 'en'
 }

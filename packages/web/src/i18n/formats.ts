@@ -11,12 +11,12 @@ const units = [
 
 export type Formats = ReturnType<typeof createFormats>
 
-const known = new Map<string, Formats>()
+const formatsByLanguage = new Map<string, Formats>()
 
 /** Numbers and dates as the language writes them. Formatters are slow to create: each is created once, when needed. */
 export function formatsOf(language: string): Formats {
-  const formats = known.get(language) ?? createFormats(language)
-  known.set(language, formats)
+  const formats = formatsByLanguage.get(language) ?? createFormats(language)
+  formatsByLanguage.set(language, formats)
   return formats
 }
 

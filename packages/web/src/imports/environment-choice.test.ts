@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
 import { bodyOf, defaultChoice, intoSet, isComplete } from './environment-choice.ts'
 
-const found = ['Development', 'live']
+const environmentNames = ['Development', 'live']
 const set = { id: 3, environments: [{ name: 'development' }, { name: 'production' }] }
 
 it('starts with this project, or with the set that it is part of', () => {
-  expect(bodyOf(defaultChoice(found, undefined), 7)).toEqual({ mapping: [{ project: 7, environment: 'Development' }] })
-  const choice = defaultChoice(found, set)
+  expect(bodyOf(defaultChoice(environmentNames, undefined), 7)).toEqual({
+    mapping: [{ project: 7, environment: 'Development' }],
+  })
+  const choice = defaultChoice(environmentNames, set)
   expect(bodyOf(choice, 7)).toEqual({
     environment_set: 3,
     mapping: [{ name: 'development', environment: 'Development' }],
@@ -17,9 +19,9 @@ it('starts with this project, or with the set that it is part of', () => {
 
 it('is complete once something goes somewhere', () => {
   expect(isComplete(undefined)).toBe(false)
-  const none = intoSet(found, { id: 4, environments: [{ name: 'qa' }] })
-  expect(isComplete({ ...defaultChoice(found, set), ...none })).toBe(false)
-  const created = { ...defaultChoice(found, undefined), into: 'new' as const }
+  const none = intoSet(environmentNames, { id: 4, environments: [{ name: 'qa' }] })
+  expect(isComplete({ ...defaultChoice(environmentNames, set), ...none })).toBe(false)
+  const created = { ...defaultChoice(environmentNames, undefined), into: 'new' as const }
   expect(isComplete(created)).toBe(false)
   const named = { ...created, setName: ' Shop ', isIncluded: { live: true } }
   expect(isComplete(named)).toBe(true)

@@ -1,7 +1,7 @@
 /** Where the environments of a file go. */
 export interface EnvironmentChoice {
   /** The environments of the file. */
-  readonly found: readonly string[]
+  readonly names: readonly string[]
   readonly into: 'project' | 'set' | 'new'
   /** For `project`: the environment of the file. */
   readonly environment: string
@@ -20,25 +20,25 @@ interface SetOfEnvironments {
 }
 
 /** The set that the project is part of, if there is one. */
-export function defaultChoice(found: readonly string[], set: SetOfEnvironments | undefined): EnvironmentChoice {
+export function defaultChoice(names: readonly string[], set: SetOfEnvironments | undefined): EnvironmentChoice {
   return {
-    found,
+    names,
     into: 'project',
-    environment: found[0] ?? '',
+    environment: names[0] ?? '',
     setId: undefined,
     bySetEnvironment: {},
     setName: '',
-    isIncluded: Object.fromEntries(found.map(name => [name, true])),
-    ...(set && intoSet(found, set)),
+    isIncluded: Object.fromEntries(names.map(name => [name, true])),
+    ...(set && intoSet(names, set)),
   }
 }
 
 /** Environments with the same name belong together. */
 export function intoSet(
-  found: readonly string[],
+  names: readonly string[],
   { id, environments }: SetOfEnvironments,
 ): Pick<EnvironmentChoice, 'into' | 'setId' | 'bySetEnvironment'> {
-  const match = (name: string) => found.find(other => other.toLowerCase() === name.toLowerCase()) ?? ''
+  const match = (name: string) => names.find(other => other.toLowerCase() === name.toLowerCase()) ?? ''
   return {
     into: 'set',
     setId: id,
@@ -50,7 +50,7 @@ export function isComplete(choice: EnvironmentChoice | undefined): boolean {
   if (!choice) return false
   if (choice.into === 'project') return choice.environment !== ''
   if (choice.into === 'set') return Object.values(choice.bySetEnvironment).some(Boolean)
-  return choice.setName.trim() !== '' && choice.found.some(name => choice.isIncluded[name])
+  return choice.setName.trim() !== '' && choice.names.some(name => choice.isIncluded[name])
 }
 
 /** As the API expects it. */
@@ -62,6 +62,6 @@ export function bodyOf(choice: EnvironmentChoice, projectId: number) {
     )
     return { environment_set: choice.setId, mapping }
   }
-  const mapping = choice.found.filter(name => choice.isIncluded[name]).map(name => ({ name, environment: name }))
+  const mapping = choice.names.filter(name => choice.isIncluded[name]).map(name => ({ name, environment: name }))
   return { new_environment_set: choice.setName.trim(), mapping }
 }

@@ -66,7 +66,7 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
   /** Set when the file has several environments. */
   const [choice, setChoice] = useState<EnvironmentChoice>()
   const planning = useProgress(routes.imports.create, onPlan)
-  const found = isProblem(planning.error) ? planning.error.environments : []
+  const environmentNames = isProblem(planning.error) ? planning.error.environments : []
   const project = { id: Number(projectId), organization: organizationId }
   const start = async (chosen: File) => {
     const where = choice ? bodyOf(choice, project.id) : { mapping: [{ project: project.id }] }
@@ -82,7 +82,7 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
   }
   return (
     <Stack maw={560}>
-      {found.length === 0 && <ProblemAlert error={planning.error} />}
+      {environmentNames.length === 0 && <ProblemAlert error={planning.error} />}
       <NativeSelect
         label={t.imports.source}
         value={source}
@@ -116,17 +116,17 @@ function ChooseFile({ organizationId, projectId, onPlan }: ChooseFileProps) {
         </FileButton>
         <Text size="sm">{file ? file.name : t.imports.drop}</Text>
       </Group>
-      {(choice || found.length > 0) && (
+      {(choice || environmentNames.length > 0) && (
         <ChooseEnvironments
           project={project}
-          environments={choice?.found ?? found}
+          environments={choice?.names ?? environmentNames}
           choice={choice}
           onChange={setChoice}
         />
       )}
       <Group>
         <Button
-          disabled={!file || (found.length > 0 && !isComplete(choice))}
+          disabled={!file || (environmentNames.length > 0 && !isComplete(choice))}
           loading={planning.isRunning}
           onClick={() => file && start(file)}
         >

@@ -51,8 +51,8 @@ export function createStreams(follow: typeof followChangeStream = followChangeSt
 }
 
 function catchUp({ recent }: SharedStream, after: string | undefined, listener: Listener): void {
-  const known = recent.findLastIndex(({ position }) => after !== undefined && position === after)
-  listener({ kind: known === -1 ? 'open' : 'resume' })
-  if (known === -1) return
-  for (const { message } of recent.slice(known + 1)) if (message?.kind === 'change') listener(message)
+  const lastDelivered = recent.findLastIndex(({ position }) => after !== undefined && position === after)
+  listener({ kind: lastDelivered === -1 ? 'open' : 'resume' })
+  if (lastDelivered === -1) return
+  for (const { message } of recent.slice(lastDelivered + 1)) if (message?.kind === 'change') listener(message)
 }

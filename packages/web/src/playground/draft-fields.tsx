@@ -45,7 +45,7 @@ export function DraftFields({ projectId, draft, onChange }: Props) {
   const call = useCall()
   const [key, setKey] = useState('')
   const [search] = useDebouncedValue(key, waitMilliseconds)
-  const found = useQuery({
+  const matches = useQuery({
     queryKey: ['flags-found', projectId, 'playground', search],
     queryFn: ({ signal }) =>
       call(routes.flags.list, {
@@ -55,7 +55,7 @@ export function DraftFields({ projectId, draft, onChange }: Props) {
       }),
     staleTime: 30_000,
   })
-  const flags = found.data?.results ?? []
+  const flags = matches.data?.results ?? []
   return (
     <Stack gap="xs">
       <Group align="flex-end" gap="xs">

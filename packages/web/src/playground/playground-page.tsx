@@ -49,24 +49,7 @@ export function PlaygroundPage() {
   return (
     <Page title={t.playground.title} intro={t.playground.intro} wide>
       <Stack>
-        <Textarea
-          label={t.playground.people}
-          description={t.playground.peopleHint(playgroundPeopleMax)}
-          placeholder={'user-1\nuser-2'}
-          autosize
-          minRows={3}
-          maxRows={12}
-          spellCheck={false}
-          value={people}
-          error={
-            parsed === undefined
-              ? t.playground.brokenJson
-              : isTooMany
-                ? t.playground.tooMany(playgroundPeopleMax)
-                : undefined
-          }
-          onChange={event => setPeople(event.currentTarget.value)}
-        />
+        <PeopleField value={people} count={parsed?.length} onChange={setPeople} />
         <SimpleGrid cols={{ base: 1, sm: 2 }}>
           <Textarea
             label={t.playground.whatIf}
@@ -103,6 +86,38 @@ export function PlaygroundPage() {
         {evaluate.data && <Results {...evaluate.data} />}
       </Stack>
     </Page>
+  )
+}
+
+interface PeopleProps {
+  value: string
+  /** Undefined: not readable. */
+  count: number | undefined
+  onChange: (text: string) => void
+}
+
+function PeopleField({ value, count, onChange }: PeopleProps) {
+  const t = useMessages()
+  const isTooMany = (count ?? 0) > playgroundPeopleMax
+  return (
+    <Textarea
+      label={t.playground.people}
+      description={t.playground.peopleHint(playgroundPeopleMax)}
+      placeholder={'user-1\nuser-2'}
+      autosize
+      minRows={3}
+      maxRows={12}
+      spellCheck={false}
+      value={value}
+      error={
+        count === undefined
+          ? t.playground.brokenJson
+          : isTooMany
+            ? t.playground.tooMany(playgroundPeopleMax)
+            : undefined
+      }
+      onChange={event => onChange(event.currentTarget.value)}
+    />
   )
 }
 

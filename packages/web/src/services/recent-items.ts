@@ -39,6 +39,6 @@ const isRecent = (value: unknown): value is RecentItem => {
     typeof path === 'string' &&
     /^\/(?![/\\])/.test(path) &&
     typeof label === 'string' &&
-    recentKinds.some(known => known === kind)
+    recentKinds.some(each => each === kind)
   )
 }

@@ -69,8 +69,8 @@ export function createFlagRefresher(call: Call, queries: QueryClient) {
 
 async function refresh(call: Call, queries: QueryClient, projectId: string, ids: readonly string[]): Promise<void> {
   const isLookedUp = ids.length <= flagsLookedUpMax && isShown(queries, projectId)
-  const found = isLookedUp ? await fetchFlags(call, projectId, ids).catch(() => undefined) : undefined
-  if (found) cacheFlags(queries, projectId, found)
+  const flags = isLookedUp ? await fetchFlags(call, projectId, ids).catch(() => undefined) : undefined
+  if (flags) cacheFlags(queries, projectId, flags)
   else invalidateKinds(queries, projectId, [...flagListKinds, 'flag'])
   invalidateKinds(queries, projectId, kindsOfFlags)
   invalidate(
@@ -94,12 +94,12 @@ const invalidateKinds = (queries: QueryClient, projectId: string, kinds: readonl
 
 async function fetchFlags(call: Call, projectId: string, ids: readonly string[]): Promise<Flag[]> {
   const waiting = [...ids]
-  const found: Flag[] = []
+  const flags: Flag[] = []
   const work = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      found.push(await call(routes.flags.get, { params: { project_id: projectId, id } }))
+      flags.push(await call(routes.flags.get, { params: { project_id: projectId, id } }))
     }
   }
   await Promise.all(Array.from({ length: Math.min(requestsAtOnceMax, ids.length) }, work))
-  return found
+  return flags
 }

@@ -16,24 +16,10 @@ const ConfirmDialog = lazyComponent(async () => (await import('../ui/dialog/conf
 export function UserMenu() {
   const t = useMessages()
   const me = useMe().data
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const { language, choose } = useLanguage()
   const signOut = useSignOut()
-  const call = useCall()
   const { drafts } = useServices()
   const [isAsking, setIsAsking] = useState(false)
   const navigate = useNavigate()
-  const schemes = [
-    ['light', t.shell.light],
-    ['dark', t.shell.dark],
-    ['auto', t.shell.auto],
-  ] as const
-  /** Emails follow. Where that fails, the choice holds for this browser alone. */
-  const chooseFor = (each: Language) => {
-    choose(each)
-    call(routes.users.updateMe, { body: { language: each } }).catch(() => undefined)
-  }
-  const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
   return (
     <>
       <Menu width={240} position="top-start">
@@ -59,19 +45,9 @@ export function UserMenu() {
             {t.shell.apiDocs}
           </Menu.Item>
           <Menu.Divider />
-          <Menu.Label>{t.shell.colorScheme}</Menu.Label>
-          {schemes.map(([scheme, label]) => (
-            <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
-              {label}
-            </Menu.Item>
-          ))}
+          <ColorSchemeItems />
           <Menu.Divider />
-          <Menu.Label>{t.shell.language}</Menu.Label>
-          {(Object.keys(languageNames) as Language[]).map(each => (
-            <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
-              {languageNames[each]}
-            </Menu.Item>
-          ))}
+          <LanguageItems />
           <Menu.Divider />
           <Menu.Item
             leftSection={<LeaveIcon size={16} />}
@@ -96,6 +72,49 @@ export function UserMenu() {
     </>
   )
 }
+
+function ColorSchemeItems() {
+  const t = useMessages()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const schemes = [
+    ['light', t.shell.light],
+    ['dark', t.shell.dark],
+    ['auto', t.shell.auto],
+  ] as const
+  return (
+    <>
+      <Menu.Label>{t.shell.colorScheme}</Menu.Label>
+      {schemes.map(([scheme, label]) => (
+        <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
+          {label}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+function LanguageItems() {
+  const t = useMessages()
+  const { language, choose } = useLanguage()
+  const call = useCall()
+  /** Emails follow. Where that fails, the choice holds for this browser alone. */
+  const chooseFor = (each: Language) => {
+    choose(each)
+    call(routes.users.updateMe, { body: { language: each } }).catch(() => undefined)
+  }
+  return (
+    <>
+      <Menu.Label>{t.shell.language}</Menu.Label>
+      {(Object.keys(languageNames) as Language[]).map(each => (
+        <Menu.Item key={each} lang={each} onClick={() => chooseFor(each)} rightSection={mark(language === each)}>
+          {languageNames[each]}
+        </Menu.Item>
+      ))}
+    </>
+  )
+}
+
+const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
 
 function useSignOut() {
   const { call, session } = useServices()

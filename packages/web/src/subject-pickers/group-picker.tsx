@@ -22,7 +22,7 @@ interface Props {
 export function GroupPicker({ projectId, typeIndex, label, value, onChange, onPick }: Props) {
   const call = useCall()
   const [search] = useDebouncedValue(value, waitMilliseconds)
-  const found = useQuery({
+  const matches = useQuery({
     queryKey: ['groups', projectId, typeIndex, 'pick', search],
     queryFn: ({ signal }) =>
       call(routes.groups.list, {
@@ -34,7 +34,7 @@ export function GroupPicker({ projectId, typeIndex, label, value, onChange, onPi
     // An option that is marked with the arrow keys does not vanish while the next results load.
     placeholderData: keepPreviousData,
   })
-  const groups = found.data?.results ?? []
+  const groups = matches.data?.results ?? []
   return (
     <Autocomplete
       size="xs"

@@ -27,7 +27,7 @@ export function PersonPicker(props: Props) {
   const [isOpen, { open, close }] = useDisclosure(false)
   const [isUsed, use] = useDisclosure(false)
   const [search] = useDebouncedValue(props.value, waitMilliseconds)
-  const found = useQuery({
+  const matches = useQuery({
     queryKey: ['persons', props.projectId, 'pick', search],
     queryFn: ({ signal }) =>
       call(routes.persons.list, {
@@ -41,7 +41,7 @@ export function PersonPicker(props: Props) {
     // An option that is marked with the arrow keys does not vanish while the next results load.
     placeholderData: keepPreviousData,
   })
-  const people = found.data?.results ?? []
+  const people = matches.data?.results ?? []
   const names = new Map(
     people.flatMap(({ distinct_ids, name }) => (distinct_ids[0] ? [[distinct_ids[0], name] as const] : [])),
   )

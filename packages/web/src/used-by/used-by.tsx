@@ -34,7 +34,7 @@ export function UsedBy({ used }: { used: ReturnType<typeof useUsedBy> }) {
   const linesOf = useUseLines()
   return (
     <Loaded query={used}>
-      {known => (linesOf(known).length === 0 ? <Text size="sm">{t.usedBy.nothing}</Text> : <Uses used={known} />)}
+      {uses => (linesOf(uses).length === 0 ? <Text size="sm">{t.usedBy.nothing}</Text> : <Uses used={uses} />)}
     </Loaded>
   )
 }

@@ -23,23 +23,9 @@ const blank = { name: '', url: '', format: 'json' as Format, events: [] as Webho
 
 export function NewWebhook({ projectId }: { projectId: string }) {
   const t = useMessages()
-  const call = useCall()
-  const queries = useQueryClient()
-  const notify = useNotify()
   const [draft, setDraft] = useState(blank)
-  const set = (change: Partial<typeof blank>) => setDraft(known => ({ ...known, ...change }))
-  const create = useMutation({
-    mutationFn: ({ tag, ...fields }: typeof blank) =>
-      call(routes.webhooks.create, {
-        params: { project_id: projectId },
-        body: { ...fields, ...(tag !== '' && { tag }) },
-      }),
-    onSuccess: ({ name }, submitted) => {
-      setDraft(unlessEdited(submitted, blank))
-      notify.success({ message: t.webhooks.created(name) })
-      return queries.invalidateQueries({ queryKey: ['webhooks', projectId] })
-    },
-  })
+  const set = (change: Partial<typeof blank>) => setDraft(old => ({ ...old, ...change }))
+  const create = useCreateWebhook(projectId, submitted => setDraft(unlessEdited(submitted, blank)))
   const submit = (event: FormEvent) => {
     event.preventDefault()
     create.mutate(draft)
@@ -102,4 +88,23 @@ export function NewWebhook({ projectId }: { projectId: string }) {
       {create.data && <OneTimeSecret value={create.data.secret} label={t.webhooks.secretOf(create.data.name)} />}
     </Stack>
   )
+}
+
+function useCreateWebhook(projectId: string, onCreated: (submitted: typeof blank) => void) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  return useMutation({
+    mutationFn: ({ tag, ...fields }: typeof blank) =>
+      call(routes.webhooks.create, {
+        params: { project_id: projectId },
+        body: { ...fields, ...(tag !== '' && { tag }) },
+      }),
+    onSuccess: ({ name }, submitted) => {
+      onCreated(submitted)
+      notify.success({ message: t.webhooks.created(name) })
+      return queries.invalidateQueries({ queryKey: ['webhooks', projectId] })
+    },
+  })
 }

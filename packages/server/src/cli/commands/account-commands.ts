@@ -8,7 +8,11 @@ export function addAccountCommands(program: Command): void {
     .description('print the password and key that the first start generated, until they have been used')
     .addOption(jsonOption())
     .action(load(async () => (await import('../accounts/credentials.ts')).credentials))
+  addUserCommands(program)
+  addKeyCommands(program)
+}
 
+function addUserCommands(program: Command): void {
   const users = group(program, 'users', 'manage users, beside the database')
   users
     .command('list')
@@ -44,7 +48,9 @@ export function addAccountCommands(program: Command): void {
       .addOption(jsonOption())
       .action(options => load(async () => (await import('../accounts/users.ts')).setStaff)(isStaff, options))
   }
+}
 
+function addKeyCommands(program: Command): void {
   const keys = group(program, 'keys', 'manage personal API keys, beside the database, and secret keys of projects')
   keys
     .command('create')

@@ -15,6 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
+import { beginSegment } from '../../features/audit/begin-segment.ts'
 import { instantOf } from '../../instant.ts'
 import { secretKeyName } from '../../storage/instance-store.sql.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
@@ -166,6 +167,9 @@ export async function restoreCommand(file: string): Promise<void> {
   putInPlace(next, path, kept)
   console.log(`Restored ${backup} (schema version ${version}) to ${path}.`)
   if (existsSync(kept)) console.log(`The previous database is ${kept}.`)
+  // An older schema is migrated by the next start. What was appended after the backup is not in the audit log any more, which it says.
+  if (version === migrations.at(-1)?.version)
+    await withDatabase(database => beginSegment(database, instantOf(new Date())))
 }
 
 /**

@@ -36,13 +36,14 @@ const pricing = (shares: readonly [number, number, number], countries: readonly 
   payloads: { 'yearly-first': `{"discount": ${discount}}` },
 })
 
+const staff = condition(100, person('email', 'ends_with', '@acme.example'))
+const regulars = (orders: string) => condition(100, person('orders', 'gte', orders))
+const appFrom = (version: string) => condition(100, person('app_version', 'semver_gte', version))
+const byCompany = (share: number) => ({ groups: [condition(share)], aggregation_group_type_index: 0 })
+
 /** Five weeks of a team that rolls things out, from the first day to the last. */
 export function demoStory(cohortId: number): readonly DemoStep[] {
-  const staff = condition(100, person('email', 'ends_with', '@acme.example'))
   const paying = (share: number) => condition(share, { key: 'id', type: 'cohort', operator: 'in', value: cohortId })
-  const regulars = (orders: string) => condition(100, person('orders', 'gte', orders))
-  const appFrom = (version: string) => condition(100, person('app_version', 'semver_gte', version))
-  const byCompany = (share: number) => ({ groups: [condition(share)], aggregation_group_type_index: 0 })
   return [
     made(36, 'owner', {
       key: 'legacy-importer',

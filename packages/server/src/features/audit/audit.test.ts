@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { instantOf } from '../../instant.ts'
+import { createTestDatabase, onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { canonicalJson, verifyChain } from './verify-chain.ts'
 
@@ -72,3 +73,180 @@ onEachDatabase('the audit log', dialect => {
     expect(result).toMatchObject({ entries: rows.length, faults: [] })
   })
 })
+
+onEachDatabase('an exported audit log', dialect => {
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario(dialect, { environment: { HALYARD_AUDIT_DAYS: '30' } })
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await s.post(`${s.project}/feature_flags/`, { key })
+  })
+  afterAll(() => s.close())
+
+  const exported = async (query = '') =>
+    (await s.get(`${s.organization}/audit_log/export/${query}`)).text.split('\n').filter(line => line !== '')
+  const sequencesOf = async (lines: string[], expected = {}) =>
+    (await verifyChain(lines, expected)).faults.map(({ sequence }) => sequence)
+  const entries = () => s.halyard.storage.kysely
+
+  it('verifies, continues an earlier one, and says what an auditor reads', async () => {
+    const first = await exported()
+    expect(await sequencesOf(first)).toEqual([])
+    const { head } = JSON.parse(first.at(-1)!)
+    const next = await exported(`?after=${head.sequence}`)
+    expect(JSON.parse(next[0]!)).toMatchObject({ operation: 'exportAuditLog', sequence: head.sequence + 1 })
+    expect(await sequencesOf(next, { after: head.hash })).toEqual([])
+    expect((await s.get(`${s.organization}/audit_log/head/`)).body.sequence).toBeGreaterThan(head.sequence)
+    const cef = (await s.get(`${s.organization}/audit_log/export/?format=cef`)).text.split('\n')
+    expect(cef[0]).toMatch(/^CEF:0\|Halyard\|Halyard\|[^|]+\|first_start\|.* cs1Label=hash cs1=[0-9a-f]{64} /)
+  })
+
+  it('can be searched by person, object, operation, time and text, page by page', async () => {
+    const list = async (query: string) => (await s.get(`${s.organization}/audit_log/?${query}`)).body
+    const { results } = await list('operation=createFeatureFlag')
+    expect(results.map((entry: { objects: { name: string }[] }) => entry.objects[0]!.name)).toEqual([...'edcba'])
+    const { type, id } = results[1].objects[0]
+    expect((await list(`object=${type}/${id}`)).results).toEqual([results[1]])
+    const page = await list('operation=createFeatureFlag&limit=2')
+    expect(new URL(page.next).searchParams.get('before')).toBe(String(results[1].sequence))
+    expect((await list('user=unknown@example.com')).results).toEqual([])
+    expect((await list('user=owner@halyard.local&operation=createFeatureFlag')).results).toHaveLength(5)
+    expect((await list('search=CREATEfeature')).results).toHaveLength(5)
+    expect((await list('date_to=2020-01-01')).results).toEqual([])
+    expect((await s.get(`${s.organization}/audit_log/?date_from=x`)).status).toBe(400)
+  })
+
+  it('is refused to members, and readable for admins and auditors', async () => {
+    const statuses = []
+    for (const level of [1, 0, 8, -1]) {
+      const person = await s.join(`level${level}`, level as 1)
+      statuses.push((await person.get(`${s.organization}/audit_log/`)).status)
+    }
+    expect(statuses).toEqual([403, 403, 200, 200])
+  })
+
+  it('reveals what is changed in the database behind the back of the server', async () => {
+    const [organizationId] = [s.organization.split('/').at(-1)!]
+    const change = async (sequence: number, set: { content?: string; sequence?: number }) =>
+      entries()
+        .updateTable('audit_entries')
+        .set(set)
+        .where('organization_id', '=', organizationId)
+        .where('sequence', '=', sequence)
+        .execute()
+    const { content } = await entries()
+      .selectFrom('audit_entries')
+      .select('content')
+      .where('sequence', '=', 3)
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    const { body: noted } = await s.get(`${s.organization}/audit_log/head/`)
+    await change(3, { content: content.replace('"address":"1', '"address":"2') })
+    expect(await sequencesOf(await exported())).toEqual([3])
+    await change(3, { content })
+    // Two entries change places.
+    for (const [from, to] of [
+      [3, 1003],
+      [4, 3],
+      [1003, 4],
+    ] as const) {
+      await change(from, { sequence: to })
+    }
+    expect(await sequencesOf(await exported())).toContain(3)
+    for (const [from, to] of [
+      [3, 1003],
+      [4, 3],
+      [1003, 4],
+    ] as const) {
+      await change(from, { sequence: to })
+    }
+    expect(await sequencesOf(await exported())).toEqual([])
+    // The end is removed, and the head set back.
+    const last = noted.sequence - 2
+    const { hash } = await entries()
+      .selectFrom('audit_entries')
+      .select('hash')
+      .where('sequence', '=', last)
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    await entries().deleteFrom('audit_entries').where('sequence', '>', last).execute()
+    await entries()
+      .updateTable('audit_heads')
+      .set({ sequence: last, hash })
+      .where('organization_id', '=', organizationId)
+      .execute()
+    expect(await sequencesOf(await exported(), { head: noted.hash })).toEqual([last + 1])
+    await entries().deleteFrom('audit_entries').where('sequence', '=', 5).execute()
+    expect(await sequencesOf(await exported())).toEqual([5])
+  })
+
+  it('still verifies after the retention has removed old entries', async () => {
+    const other = (await s.post('/api/organizations/', { name: 'Retained' })).body.id
+    const log = `/api/organizations/${other}/audit_log`
+    const lines = async () => (await s.get(`${log}/export/`)).text.split('\n').filter(line => line !== '')
+    await s.patch(`/api/organizations/${other}/`, { name: 'Renamed' })
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 40 * 24 * 3_600_000)))
+    const after = await lines()
+    expect(JSON.parse(after[0]!)).toMatchObject({ operation: 'trim-audit', actor: null, pruned: { sequence: 2 } })
+    expect(await sequencesOf(after)).toEqual([])
+    expect(await sequencesOf(after.slice(1))).not.toEqual([])
+  })
+})
+
+onEachDatabase('secrets', dialect => {
+  it('are never in the audit log', async () => {
+    const s = await startScenario(dialect)
+    const secrets: string[] = [s.projectToken]
+    const invite = (await s.post(`${s.organization}/invites/`, { target_email: 'new@example.com' })).body
+    const password = 'correct horse battery'
+    const account = { first_name: 'New', password }
+    const session = (await s.as(undefined).post(`/api/signup/${invite.token}/`, account)).body
+    const person = s.as(session.api_key)
+    secrets.push(invite.token, password, session.api_key)
+    secrets.push((await person.post('/api/personal_api_keys/', { label: 'k' })).body.value)
+    secrets.push((await s.post(`${s.project}/secret_keys/`, { label: 'k' })).body.value)
+    const hook = (await s.post(`${s.project}/webhooks/`, { name: 'w', url: 'https://example.com/a-token' })).body
+    secrets.push(hook.secret, 'a-token')
+    secrets.push((await s.post(`${s.project}/webhooks/${hook.id}/rotate_secret/`)).body.secret)
+    secrets.push((await s.patch(`${s.project}/reset_token/?overlap_hours=1`)).body.api_token)
+    const changed = { password: 'another password', current_password: password }
+    expect((await person.patch('/api/users/@me/', changed)).status).toBe(200)
+    const again = await s.as(undefined).post('/api/login/', { email: 'new@example.com', password: 'another password' })
+    await s.as(undefined).post('/api/login/', { email: 'new@example.com', password: 'a wrong one' })
+    secrets.push('another password', 'a wrong one', again.body.api_key)
+    await s.as(again.body.api_key).post('/api/logout/')
+    const invited = (await s.post(`${s.organization}/invites/`, { target_email: 'owner2@example.com' })).body
+    secrets.push(invited.token)
+    const { text } = await s.get(`${s.organization}/audit_log/export/`)
+    const activities = text.matchAll(/"activity":"(\w+)"/g)
+    expect(new Set([...activities].map(([, activity]) => activity))).toEqual(
+      new Set([
+        'accepted',
+        'created',
+        'password_changed',
+        'refused',
+        'secret_rotated',
+        'signed_in',
+        'signed_out',
+        'token_replaced',
+      ]),
+    )
+    expect(secrets.every(secret => secret.length > 5)).toBe(true)
+    expect(secrets.filter(secret => text.includes(secret))).toEqual([])
+    await s.close()
+  }, 60_000)
+})
+
+it('is one chain for writers on two nodes', async () => {
+  const database = await createTestDatabase('postgres')
+  const one = await startScenario('postgres', { databaseUrl: database.url })
+  const two = await startScenario('postgres', { databaseUrl: database.url })
+  const write = (node: Scenario, n: number) => node.post(`${one.project}/feature_flags/`, { key: `node-${n}` })
+  await Promise.all(Array.from({ length: 60 }, (_, n) => write(n % 2 ? one : two, n)))
+  const lines = (await one.get(`${one.organization}/audit_log/export/`)).text.split('\n')
+  const { entries, faults } = await verifyChain(lines)
+  expect(faults).toEqual([])
+  expect(entries).toBeGreaterThanOrEqual(61)
+  await one.close()
+  await two.close()
+  await database.drop()
+}, 60_000)

@@ -55,23 +55,19 @@ interface Authorized<F> {
   readonly authorization: Authorization
 }
 
-export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined) {
-  const flags = () => flagsIn(db)
+export const sqlFlagStore = (db: Kysely<Tables>, limits: FlagLimits | undefined) => ({
+  ...flagWrites(db),
+  ...flagReads(db),
+  ...flagLists(db),
+  ...flagSearches(db),
+  ...flagLimitChecks(db, limits),
+  ...flagVersions(db),
+})
 
-  const versions = (flagId: number) =>
-    db
-      .selectFrom('flag_versions')
-      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
-      .selectAll('flag_versions')
-      .select(embeddedUser('editor'))
-      .where('flag_versions.flag_id', '=', flagId)
+const liveFlags = (db: Kysely<Tables>, projectId: number) =>
+  db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
 
-  const live = (projectId: number) =>
-    db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
-
-  const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
-    (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
-
+function flagWrites(db: Kysely<Tables>) {
   async function save(flag: Flag): Promise<void> {
     try {
       const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
@@ -118,12 +114,21 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         throw takenKey(error)
       }
     },
+  }
+}
+
+/** By id and by key. */
+function flagReads(db: Kysely<Tables>) {
+  const findAll = async (projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]> =>
+    (await findFlags(db, flagIds)).filter(row => row.project_id === projectId).map(toFlag)
+
+  return {
     async find(projectId: number, flagId: number): Promise<Flag | undefined> {
       const { rows } = await findFlag(db, { projectId, flagId })
       return rows[0] && toFlag(rows[0])
     },
     async findLiveByKey(projectId: number, key: string): Promise<Flag | undefined> {
-      const row = await flags()
+      const row = await flagsIn(db)
         .where('flags.project_id', '=', projectId)
         .where('flags.key', '=', key)
         .where(isLive)
@@ -132,7 +137,7 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     },
     /** Live flags with this key in all projects of an organization, by project. */
     async listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]> {
-      const rows = await flags()
+      const rows = await flagsIn(db)
         .innerJoin('projects', 'projects.id', 'flags.project_id')
         .where('projects.organization_id', '=', organizationId)
         .where('flags.key', '=', key)
@@ -147,6 +152,27 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     },
     /** Flags by id, deleted ones too; what does not exist is left out. */
     findAll,
+    /** Every live flag of the project, by key. */
+    async listLive(projectId: number): Promise<readonly Flag[]> {
+      const rows = await db
+        .selectFrom('flags')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('key')
+        .execute()
+      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
+      return rows.map(row => {
+        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
+        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
+      })
+    },
+  }
+}
+
+/** For the list of flags. */
+function flagLists(db: Kysely<Tables>) {
+  return {
     async list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>> {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'
@@ -163,7 +189,7 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     },
     /** Tags and creators of the flags that are neither deleted nor archived. */
     async facets(projectId: number, editable: EditableFlags): Promise<FlagFacets> {
-      const counted = () => live(projectId).where('archived', '=', 0)
+      const counted = () => liveFlags(db, projectId).where('archived', '=', 0)
       const countTags = async (among: ReturnType<typeof counted>) =>
         tagCounts(
           await among
@@ -187,24 +213,15 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
       const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))
       return { tags, creators: [...users.values()] }
     },
-    /** Every live flag of the project, by key. */
-    async listLive(projectId: number): Promise<readonly Flag[]> {
-      const rows = await db
-        .selectFrom('flags')
-        .selectAll()
-        .where('project_id', '=', projectId)
-        .where('deleted', '=', 0)
-        .orderBy('key')
-        .execute()
-      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
-      return rows.map(row => {
-        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
-        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
-      })
-    },
+  }
+}
+
+/** By what their definitions contain. */
+function flagSearches(db: Kysely<Tables>) {
+  return {
     /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
     async listWatched(afterId: number, limit: number): Promise<readonly Flag[]> {
-      const rows = await flags()
+      const rows = await flagsIn(db)
         // Literals, so that both databases see that the partial index fits.
         .where('flags.deleted', '=', sql.lit(0))
         .where('flags.active', '=', sql.lit(1))
@@ -218,7 +235,7 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     },
     /** Live, active flags with a condition on another flag. */
     async listDependents(projectId: number): Promise<readonly Flag[]> {
-      const rows = await flags()
+      const rows = await flagsIn(db)
         .where('flags.project_id', '=', projectId)
         .where('flags.deleted', '=', 0)
         .where('flags.active', '=', 1)
@@ -228,7 +245,7 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     },
     /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
     async listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]> {
-      const rows = await flags()
+      const rows = await flagsIn(db)
         .where('flags.project_id', '=', projectId)
         // A coarse filter: 12 also finds 112.
         .where('flags.analytics_dashboards', 'like', `%${dashboardId}%`)
@@ -236,7 +253,11 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
         .execute()
       return rows.map(toFlag).filter(flag => flag.analyticsDashboards.includes(dashboardId))
     },
+  }
+}
 
+function flagLimitChecks(db: Kysely<Tables>, limits: FlagLimits | undefined) {
+  return {
     /** Raises `invalid` when the project's limits do not allow so many further live flags, or these filters. */
     async checkLimits(
       projectId: number,
@@ -244,20 +265,32 @@ export function sqlFlagStore(db: Kysely<Tables>, limits: FlagLimits | undefined)
     ): Promise<void> {
       if (!limits) return
       const { flagsPerProjectMax } = limits
-      if (added > 0 && (await countRows(live(projectId))) + added > flagsPerProjectMax)
+      if (added > 0 && (await countRows(liveFlags(db, projectId))) + added > flagsPerProjectMax)
         throw tooManyFlags(flagsPerProjectMax)
       const bytes = filters
         .map(item => Buffer.byteLength(JSON.stringify(item)))
         .filter(size => size > smallFiltersBytesMax)
         .reduce((total, size) => total + size, 0)
       if (bytes === 0) return
-      const used = await live(projectId)
+      const used = await liveFlags(db, projectId)
         .select(sql<number>`sum(octet_length(filters))`.as('bytes'))
         .executeTakeFirstOrThrow()
       if (Number(used.bytes ?? 0) + bytes > limits.definitionBytesPerProjectMax)
         throw tooManyBytes(limits.definitionBytesPerProjectMax)
     },
+  }
+}
 
+function flagVersions(db: Kysely<Tables>) {
+  const versions = (flagId: number) =>
+    db
+      .selectFrom('flag_versions')
+      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
+      .selectAll('flag_versions')
+      .select(embeddedUser('editor'))
+      .where('flag_versions.flag_id', '=', flagId)
+
+  return {
     async appendVersion(version: FlagVersion): Promise<void> {
       await insertVersion(db, fromVersion(version))
     },

@@ -19,6 +19,8 @@ export interface ApiKey {
   readonly isSession: boolean
   /** The sign-in that a session belongs to. */
   readonly signInId?: string | null
+  /** The trust relationship whose token it was exchanged for. */
+  readonly trustRelationshipId?: string | null
   readonly createdAt: Instant
   readonly lastUsedAt: Instant | null
   readonly expiresAt: Instant | null

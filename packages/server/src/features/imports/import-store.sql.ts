@@ -18,7 +18,9 @@ const isOfThisVersion = ({ targets }: Pick<ImportPlan, 'targets'>): boolean =>
 /** Rows per statement: both databases limit the number of parameters. */
 const rowsAtOnceMax = 500
 
-export function sqlImportStore(db: Kysely<Tables>) {
+export const sqlImportStore = (db: Kysely<Tables>) => ({ ...importPlans(db), ...importItems(db), ...importLinks(db) })
+
+function importPlans(db: Kysely<Tables>) {
   async function readPlans(organizationId: string, now: string, planId?: number): Promise<readonly ImportPlan[]> {
     let query = db
       .selectFrom('import_plans')
@@ -99,7 +101,11 @@ export function sqlImportStore(db: Kysely<Tables>) {
       }
       return true
     },
+  }
+}
 
+function importItems(db: Kysely<Tables>) {
+  return {
     listItems(
       plan: ImportPlan,
       { status, projectId, target, search }: ItemFilter,
@@ -183,7 +189,12 @@ export function sqlImportStore(db: Kysely<Tables>) {
         }
       }
     },
+  }
+}
 
+/** Which flag or cohort an item of a source became. */
+function importLinks(db: Kysely<Tables>) {
+  return {
     async listLinks(projectId: number, source: ImportSource): Promise<readonly ImportLink[]> {
       const rows = await db
         .selectFrom('import_links')

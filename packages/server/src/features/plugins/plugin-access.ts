@@ -1,5 +1,5 @@
 import { forbidden, missing } from '../../problem.ts'
-import type { Stores } from '../../stores.ts'
+import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import type { Plugin } from './plugin.ts'
 
@@ -40,4 +40,16 @@ export async function getOwn(tx: Stores, organization: Organization, id: number)
   if (plugin.organizationId !== organization.id) throw forbidden('This plugin is managed by another organization.')
   if (plugin.isGlobal) requireCanShare(organization)
   return plugin
+}
+
+interface Writing {
+  readonly actor: Actor
+  readonly organization: Organization
+  readonly params: { readonly id: string }
+}
+
+/** Looked up before the body is read: an unknown plugin is 404 and a forbidden one 403, whatever is sent. */
+export function getWritable(database: Database, { actor, organization, params }: Writing): Promise<Plugin> {
+  requireCanWrite(actor, organization)
+  return database.read(tx => getOwn(tx, organization, Number(params.id)))
 }

@@ -1,8 +1,9 @@
-import type { FieldChange } from '../../domain/activity.ts'
+import type { Author } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import { ownerLevel, type User } from '../../tenancy.ts'
+import { ownerLevel } from '../../tenancy.ts'
 import { announceAccess } from '../access/announce-access.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { newUuid } from '../identity/secret.ts'
 import { type IdentityProvider, rightsOf } from './identity-provider.ts'
@@ -14,45 +15,36 @@ import { type IdentityProvider, rightsOf } from './identity-provider.ts'
 export async function applyGroups(
   tx: Stores,
   provider: IdentityProvider,
-  user: User,
+  author: NonNullable<Author>,
   groups: readonly string[],
   now: Instant,
 ): Promise<void> {
   const { organizationId } = provider
+  const { user } = author
   await tx.organizations.lockMembers(organizationId)
   const member = await tx.organizations.findMember(organizationId, user.uuid)
   if (!member) return
   const rights = rightsOf(provider, groups)
-  const changes: FieldChange[] = []
-  if (member.level !== ownerLevel && member.level !== rights.level) {
-    await tx.organizations.setLevel(organizationId, user.id, rights.level, now)
-    changes.push({ action: 'changed', field: 'level', before: member.level, after: rights.level })
-  }
+  const level = member.level === ownerLevel ? member.level : rights.level
+  if (level !== member.level) await tx.organizations.setLevel(organizationId, user.id, level, now)
   const mapped = new Set(provider.groupMappings.flatMap(({ roleId }) => (roleId === null ? [] : [roleId])))
-  const existing = new Set((await tx.roles.findAll([...mapped])).map(role => role.id))
+  const existing = await tx.roles.findAll([...mapped])
   const held = await tx.roles.listMemberships(organizationId, user.id)
-  for (const { id, roleId } of held) {
-    if (!mapped.has(roleId) || rights.roleIds.has(roleId)) continue
-    await tx.roles.removeMember(roleId, id)
-    changes.push({ action: 'deleted', field: 'role', before: roleId, after: null })
-  }
-  for (const roleId of rights.roleIds) {
-    if (!existing.has(roleId) || held.some(each => each.roleId === roleId)) continue
+  const lost = held.filter(({ roleId }) => mapped.has(roleId) && !rights.roleIds.has(roleId))
+  for (const { id, roleId } of lost) await tx.roles.removeMember(roleId, id)
+  const gained = existing.filter(({ id }) => rights.roleIds.has(id) && !held.some(({ roleId }) => roleId === id))
+  for (const { id: roleId } of gained) {
     await tx.roles.addMember({ id: newUuid(), roleId, userId: user.id, joinedAt: now, updatedAt: now })
-    changes.push({ action: 'created', field: 'role', before: null, after: roleId })
   }
-  if (changes.length === 0) return
+  if (level === member.level && lost.length === 0 && gained.length === 0) return
+  const kept = held.filter(each => !lost.includes(each)).map(({ roleId }) => roleId)
+  const change = {
+    before: { level: member.level, roles: held.map(({ roleId }) => roleId) },
+    after: { level, roles: [...kept, ...gained.map(({ id }) => id)] },
+  }
   await announceIdentity(tx, user.id, now, organizationId)
   await announceAccess(tx, { organizationId }, user.uuid, now)
-  await tx.activity.append({
-    organizationId,
-    projectId: null,
-    scope: 'IdentityProvider',
-    itemId: provider.id,
-    activity: 'groups_applied',
-    user,
-    keyLabel: null,
-    detail: { name: provider.name, changes, trigger: { groups: groups.slice(0, 50) } },
-    createdAt: now,
-  })
+  const record = { scope: 'Member', itemId: user.uuid, name: user.email, activity: 'groups_applied' } as const
+  const reason = `Groups of ${provider.name}: ${groups.slice(0, 50).join(', ')}`.slice(0, 500)
+  recordAudit(tx, author, { organizationId }, { ...record, ...change, reason }, now)
 }

@@ -1,7 +1,8 @@
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
+import type { Origin } from '../../origin.ts'
 import { Problem } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database } from '../../stores.ts'
+import type { Database, Stores } from '../../stores.ts'
 import { hashSecret } from '../identity/secret.ts'
 import { openSession, type Session, type SignInOrigin } from '../identity/sign-in/open-session.ts'
 import { applyGroups } from './apply-groups.ts'
@@ -24,12 +25,14 @@ export interface ProviderResponse {
   /** The query string that the provider sent back. */
   readonly parameters: string
   readonly origin: SignInOrigin
+  /** For the audit log. */
+  readonly request: Origin
 }
 
 /** Each attempt works once, on whichever node. Raises `unauthenticated`, or `unavailable` when the provider is. */
 export async function finishSignIn(
   { database, client, secretBox, now }: Deps,
-  { provider, attempt, parameters, origin }: ProviderResponse,
+  { provider, attempt, parameters, origin, request }: ProviderResponse,
 ): Promise<Session> {
   const callback = new URL(attempt.redirectUri)
   callback.search = parameters
@@ -44,14 +47,20 @@ export async function finishSignIn(
     const identity = await client.redeem(provider, callback, attempt)
     return await database.transaction(async tx => {
       const account = await linkAccount(tx, provider, identity, now())
-      if (identity.groups) await applyGroups(tx, provider, account, identity.groups, now())
+      const author = { user: account, key: { label: 'Sign-in' }, origin: request }
+      if (identity.groups) await applyGroups(tx, provider, author, identity.groups, now())
       const problem = identity.groups ? null : missingGroups(provider)
       await tx.identityProviders.update(provider.id, { problem, lastSignInAt: now() })
       const providerSession = sessionOf(provider, identity, secretBox, now())
-      return openSession(tx, account, { method: 'single_sign_on', origin, provider: providerSession }, now())
+      return openSession(
+        tx,
+        account,
+        { method: 'single_sign_on', origin: { ...origin, request }, provider: providerSession },
+        now(),
+      )
     })
   } catch (error) {
-    await recordProblem(database, provider, error)
+    await recordProblem(database, provider, error, request, now())
     throw error
   }
 }
@@ -84,9 +93,30 @@ const sessionOf = (
 }
 
 /** Shown to admins. The person who signs in gets less detail. */
-async function recordProblem(database: Database, provider: IdentityProvider, error: unknown): Promise<void> {
+async function recordProblem(
+  database: Database,
+  { id, organizationId, name }: IdentityProvider,
+  error: unknown,
+  origin: Origin,
+  now: Instant,
+): Promise<void> {
   if (!(error instanceof Problem)) return
-  const reason = error.cause === undefined ? error.message : reasonOf(error)
-  const problem = `The last sign-in was refused: ${reason}`.slice(0, 300)
-  await database.transaction(tx => tx.identityProviders.update(provider.id, { problem })).catch(() => {})
+  const reason = (error.cause === undefined ? error.message : reasonOf(error)).slice(0, 250)
+  const refusal = {
+    organizationId,
+    projectId: null,
+    scope: 'SignIn',
+    itemId: '',
+    activity: 'refused',
+    user: null,
+    keyLabel: null,
+    detail: { name, changes: [], trigger: { reason } },
+    origin,
+    createdAt: now,
+  } as const
+  const record = async (tx: Stores) => {
+    await tx.identityProviders.update(id, { problem: `The last sign-in was refused: ${reason}` })
+    tx.audit.record([refusal])
+  }
+  await database.transaction(record).catch(() => {})
 }

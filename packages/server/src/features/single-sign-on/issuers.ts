@@ -42,6 +42,7 @@ export function createIssuers(fetch: OutgoingFetch, trustedOrigins: readonly str
       const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
         [joseFetch]: fetch,
         cacheMaxAge: freshMilliseconds,
+        cooldownDuration: 1000,
         timeoutDuration: timeoutSeconds * 1000,
       })
       const loaded = { metadata, keys, freshUntil: monotonicNow() + freshMilliseconds }

@@ -2,6 +2,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, type Organization, ownerLevel, type User } from '../../tenancy.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 
 /**
@@ -41,19 +42,8 @@ export async function setRequirement(
   }
   await tx.organizations.setRequiresSingleSignOn(organization.id, isRequired)
   await announceIdentity(tx, actor.user.id, now, organization.id)
-  await tx.activity.append({
-    organizationId: organization.id,
-    projectId: null,
-    scope: 'IdentityProvider',
-    itemId: organization.id,
-    activity: 'requirement_changed',
-    user: actor.user,
-    keyLabel: actor.key.label,
-    detail: {
-      name: organization.name,
-      changes: [{ action: 'changed', field: 'is_required', before, after: isRequired }],
-      trigger: null,
-    },
-    createdAt: now,
-  })
+  const { id, name } = organization
+  const fields = { before: { requires_single_sign_on: before }, after: { requires_single_sign_on: isRequired } }
+  const record = { scope: 'Organization', itemId: id, name, activity: 'updated', ...fields } as const
+  recordAudit(tx, actor, { organizationId: id }, record, now)
 }

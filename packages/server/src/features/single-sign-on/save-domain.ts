@@ -3,6 +3,7 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Organization } from '../../tenancy.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { newId, newUuid } from '../identity/secret.ts'
 import { domainsPerOrganizationMax, type OrganizationDomain, recordNameOf, recordValueOf } from './identity-provider.ts'
 
@@ -46,7 +47,7 @@ export async function addDomain(
     createdAt: now,
   }
   await tx.identityProviders.addDomain(added)
-  await recordDomain(tx, actor, added, 'created', now)
+  recordDomain(tx, actor, added, 'created', now)
   return added
 }
 
@@ -69,13 +70,13 @@ export async function markVerified(
 ): Promise<OrganizationDomain> {
   if (domain.verifiedAt !== null) return domain
   await tx.identityProviders.verifyDomain(domain.id, now)
-  await recordDomain(tx, actor, domain, 'verified', now)
+  recordDomain(tx, actor, domain, 'verified', now)
   return { ...domain, verifiedAt: now }
 }
 
 export async function removeDomain(tx: Stores, actor: Actor, domain: OrganizationDomain, now: Instant): Promise<void> {
   await tx.identityProviders.removeDomain(domain.id)
-  await recordDomain(tx, actor, domain, 'deleted', now)
+  recordDomain(tx, actor, domain, 'deleted', now)
 }
 
 /** Raises `missing`. */
@@ -87,19 +88,9 @@ export async function getDomain(tx: Stores, organization: Organization, domainId
 
 const recordDomain = (
   tx: Stores,
-  { user, key }: Actor,
-  domain: OrganizationDomain,
+  actor: Actor,
+  { id, organizationId, domain }: OrganizationDomain,
   activity: string,
   now: Instant,
-): Promise<void> =>
-  tx.activity.append({
-    organizationId: domain.organizationId,
-    projectId: null,
-    scope: 'OrganizationDomain',
-    itemId: domain.id,
-    activity,
-    user,
-    keyLabel: key.label,
-    detail: { name: domain.domain, changes: [], trigger: null },
-    createdAt: now,
-  })
+): void =>
+  recordAudit(tx, actor, { organizationId }, { scope: 'OrganizationDomain', itemId: id, name: domain, activity }, now)

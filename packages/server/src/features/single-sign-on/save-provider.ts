@@ -1,10 +1,10 @@
-import { diffFields, type FieldChange } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, isLevel, type Organization, ownerLevel } from '../../tenancy.ts'
+import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
-import { newUuid } from '../identity/secret.ts'
+import { hashSecret, newUuid } from '../identity/secret.ts'
 import { type IdentityProvider, type ProviderPatch, providersPerOrganizationMax } from './identity-provider.ts'
 
 /** What the owner decides about a provider; the secret is sealed. */
@@ -40,7 +40,7 @@ export async function createProvider(
   await checkRights(tx, provider)
   await tx.identityProviders.create(provider)
   await tx.identityProviders.recordEditor(provider.id, actor.user.id)
-  await record(tx, actor, provider, 'created', diffFields({}, shownFields(provider)), now)
+  record(tx, actor, provider, { activity: 'created', after: shownFields(provider) }, now)
   return provider
 }
 
@@ -58,12 +58,8 @@ export async function updateProvider(
   await checkRights(tx, saved)
   if (!saved.enabled) await requireAnotherProvider(tx, saved)
   if (saved.issuer !== stored.issuer) await tx.identityProviders.unlink({ providerId: stored.id })
-  const secret: FieldChange[] =
-    patch.clientSecret === undefined
-      ? []
-      : [{ action: 'changed', field: 'client_secret', before: 'hidden', after: 'hidden' }]
-  const changes = [...diffFields(shownFields(stored), shownFields(saved)), ...secret]
-  if (changes.length > 0) await record(tx, actor, saved, 'updated', changes, now)
+  const fields = { before: shownFields(stored), after: shownFields(saved) }
+  record(tx, actor, saved, { activity: 'updated', ...fields }, now)
   return saved
 }
 
@@ -72,7 +68,7 @@ export async function removeProvider(tx: Stores, actor: Actor, stored: IdentityP
   await requireAnotherProvider(tx, stored)
   await tx.identityProviders.remove(stored.id)
   await announceIdentity(tx, actor.user.id, now, stored.organizationId)
-  await record(tx, actor, stored, 'deleted', diffFields(shownFields(stored), {}), now)
+  record(tx, actor, stored, { activity: 'deleted', before: shownFields(stored) }, now)
 }
 
 /** Raises `missing`. */
@@ -121,25 +117,16 @@ async function checkRights(tx: Stores, { organizationId, groupMappings, defaultL
 const wrongLevel = (field: string) =>
   invalid(field, 'invalid_choice', `\`${field}\` has a level that cannot be granted. Use one below the owner.`)
 
-/** Without the secret. */
-const shownFields = ({ clientSecret, problem, lastSignInAt, updatedAt, ...shown }: IdentityProvider) => ({ ...shown })
+/** Of the secret only whether there is one, and that it was replaced. */
+const shownFields = ({ clientSecret, problem, lastSignInAt, updatedAt, ...shown }: IdentityProvider) => ({
+  ...shown,
+  client_secret: clientSecret === null ? null : hashSecret(clientSecret).slice(0, 8),
+})
 
 const record = (
   tx: Stores,
-  { user, key }: Actor,
-  provider: IdentityProvider,
-  activity: string,
-  changes: readonly FieldChange[],
+  actor: Actor,
+  { id, organizationId, name }: IdentityProvider,
+  fields: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
   now: Instant,
-): Promise<void> =>
-  tx.activity.append({
-    organizationId: provider.organizationId,
-    projectId: null,
-    scope: 'IdentityProvider',
-    itemId: provider.id,
-    activity,
-    user,
-    keyLabel: key.label,
-    detail: { name: provider.name, changes, trigger: null },
-    createdAt: now,
-  })
+): void => recordAudit(tx, actor, { organizationId }, { scope: 'IdentityProvider', itemId: id, name, ...fields }, now)

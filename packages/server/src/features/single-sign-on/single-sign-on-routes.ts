@@ -1,12 +1,14 @@
 import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
+import type { Origin } from '../../origin.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database } from '../../stores.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { hashSecret } from '../identity/secret.ts'
+import { recordSignIn } from '../identity/sign-in/record-sign-in.ts'
 import { requireSameOrigin } from '../identity/sign-in/sign-in-cookie.ts'
 import { attemptExpired, finishSignIn } from './finish-sign-in.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -54,13 +56,13 @@ export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
     })
   })
 
-  serve(r.finish, async ({ params, body, headers, clientAddress, url }) => {
+  serve(r.finish, async ({ params, body, headers, clientAddress, url, origin: request }) => {
     requireSameOrigin(headers, url)
     const provider = await getEnabled(params.provider_id)
     const attempt = readAttempt(headers.cookie, secretBox)
     if (attempt?.providerId !== provider.id) throw attemptExpired()
     const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
-    const session = await finishSignIn(deps, { provider, attempt, parameters: body.parameters, origin })
+    const session = await finishSignIn(deps, { provider, attempt, parameters: body.parameters, origin, request })
     return answer({
       status: 200,
       body: { ...sessionToWire(session), next: attempt.next },
@@ -68,10 +70,10 @@ export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
     })
   })
 
-  serve(r.backchannelLogout, async ({ params, raw, headers }) => {
+  serve(r.backchannelLogout, async ({ params, raw, headers, origin }) => {
     const provider = await getEnabled(params.provider_id)
     const token = await client.verifyLogoutToken(provider, readLogoutToken(raw, headers['content-type']))
-    await endSessions(provider, token)
+    await endSessions(provider, token, origin)
     return answer({ status: 200, headers: { 'cache-control': 'no-store' } })
   })
 
@@ -81,7 +83,7 @@ export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
     return provider
   }
 
-  async function endSessions(provider: IdentityProvider, token: LogoutToken): Promise<void> {
+  async function endSessions(provider: IdentityProvider, token: LogoutToken, origin: Origin): Promise<void> {
     await database.transaction(async tx => {
       const hash = hashSecret(`${provider.id} ${token.id}`)
       if (!(await tx.identityProviders.useToken(hash, plusMilliseconds(now(), replayMilliseconds), now()))) {
@@ -91,7 +93,12 @@ export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
       const userId = subject === undefined ? undefined : await tx.identityProviders.findLinkedUser(provider.id, subject)
       if (subject !== undefined && userId === undefined) return
       const users = await tx.signIns.removeOfProvider(provider.id, { userId, sessionId })
-      for (const user of users) await announceIdentity(tx, user, now())
+      for (const id of users) {
+        await announceIdentity(tx, id, now())
+        const account = await tx.identity.findAccount(id)
+        const record = { activity: 'signed_out', signInId: '', reason: 'back-channel logout', origin } as const
+        if (account) await recordSignIn(tx, account, record, now())
+      }
     })
   }
 }

@@ -16,6 +16,7 @@ import { forbidden } from '../../problem.ts'
 import { type Actor, adminLevel, auditorLevel, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
 import type { Authenticator } from '../server/authenticator.ts'
 import { sendManifestProblem } from '../server/manifest-problem.ts'
+import { sendOAuthProblem } from '../server/oauth-problem.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
@@ -91,6 +92,8 @@ interface InProgress {
   readonly [isInProgress]: Work<unknown>
 }
 
+const errorHandlers = { manifest: sendManifestProblem, oauth: sendOAuthProblem }
+
 /** Makes the function by which feature folders serve routes of the contract. */
 export function createServeRoute(
   app: FastifyInstance,
@@ -112,7 +115,7 @@ export function createServeRoute(
       method: route.method,
       url: route.path,
       config: { isRefusal, paramPatterns: paramPatterns(route) },
-      ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
+      ...(route.errorShape && { errorHandler: errorHandlers[route.errorShape] }),
       async onRequest(request, reply) {
         if (route.isForBrowsers) reply.headers(corsHeaders)
         const access = await admit(route, request, authenticator, actor => limiter.take(actor.key.id))

@@ -37,7 +37,8 @@ import { shadowFailures } from './0054-shadow-failures.ts'
 import { secondFactors } from './0055-second-factors.ts'
 import { singleSignOn } from './0060-single-sign-on.ts'
 import { auditLog } from './0064-audit-log.ts'
-import { rights } from './0065-rights.ts'
+import { tokenExchange } from './0066-token-exchange.ts'
+import { rights } from './0067-rights.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -81,5 +82,6 @@ export const migrations: readonly Migration[] = [
   secondFactors,
   singleSignOn,
   auditLog,
+  tokenExchange,
   rights,
 ]

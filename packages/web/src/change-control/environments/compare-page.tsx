@@ -26,8 +26,8 @@ export function ComparePage() {
   const sets = useEnvironmentSets(organizationId)
   return (
     <Loaded query={sets}>
-      {known => {
-        const set = known.find(({ id }) => String(id) === setId)
+      {environmentSets => {
+        const set = environmentSets.find(({ id }) => String(id) === setId)
         return set ? <Compare key={set.id} organizationId={organizationId} set={set} /> : <NotFound />
       }}
     </Loaded>
@@ -37,9 +37,28 @@ export function ComparePage() {
 const pageSize = 100
 const waitMilliseconds = 300
 
+interface AcrossQuery {
+  readonly isDiffering: boolean
+  readonly search: string
+  readonly offset: number
+}
+
+function useFlagsAcross(organizationId: string, setId: number, { isDiffering, search, offset }: AcrossQuery) {
+  const call = useCall()
+  return useQuery({
+    queryKey: ['environment-flags', setId, 'list', isDiffering, search, offset],
+    queryFn: ({ signal }) =>
+      call(routes.environments.flags, {
+        params: { parent_lookup_organization_id: organizationId, set_id: String(setId) },
+        query: { ...(isDiffering && { differs: '1' }), search, limit: String(pageSize), offset: String(offset) },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+}
+
 function Compare({ organizationId, set }: { organizationId: string; set: EnvironmentSet }) {
   const t = useMessages()
-  const call = useCall()
   const [isDiffering, setIsDiffering] = useState(true)
   const [text, setText] = useState('')
   const [search] = useDebouncedValue(text, waitMilliseconds)
@@ -47,16 +66,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [from, setFrom] = useState(set.environments[0]?.project ?? 0)
   const [isPromoting, setIsPromoting] = useState(false)
-  const flags = useQuery({
-    queryKey: ['environment-flags', set.id, 'list', isDiffering, search, offset],
-    queryFn: ({ signal }) =>
-      call(routes.environments.flags, {
-        params: { parent_lookup_organization_id: organizationId, set_id: String(set.id) },
-        query: { ...(isDiffering && { differs: '1' }), search, limit: String(pageSize), offset: String(offset) },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  })
+  const flags = useFlagsAcross(organizationId, set.id, { isDiffering, search, offset })
   const toggle = (key: string) =>
     setChosen(old => (old.includes(key) ? old.filter(each => each !== key) : [...old, key]))
   return (

@@ -39,14 +39,14 @@ export function EnvironmentsPage() {
       actions={canManage && <Button onClick={() => setEdited('new')}>{t.environments.create}</Button>}
     >
       <Loaded query={{ ...sets, data: organizations && sets.data }}>
-        {known =>
-          known.length === 0 ? (
+        {environmentSets =>
+          environmentSets.length === 0 ? (
             <EmptyState title={t.environments.none} text={t.environments.noneText} />
           ) : (
             <DataTable
               label={t.environments.title}
               head={[t.environments.name, t.environments.title, '']}
-              rows={known.map(set => ({
+              rows={environmentSets.map(set => ({
                 key: set.id,
                 cells: [
                   <Link

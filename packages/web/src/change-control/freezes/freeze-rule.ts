@@ -22,9 +22,9 @@ export function readWeeklyRule(rule: string): WeeklyRule | undefined {
   const [hour, minute] = [parts.get('BYHOUR'), parts.get('BYMINUTE')]
   if (!isWeekly || hour === undefined || minute === undefined) return undefined
   if (!/^\d+$/.test(hour) || !/^\d+$/.test(minute)) return undefined
-  const known = days.filter(day => day !== undefined)
-  if (known.length === 0 || known.length < days.length) return undefined
-  return { days: known, time: `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}` }
+  const validDays = days.filter(day => day !== undefined)
+  if (validDays.length === 0 || validDays.length < days.length) return undefined
+  return { days: validDays, time: `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}` }
 }
 
 /** A Monday; the names of days follow from it in each language. */

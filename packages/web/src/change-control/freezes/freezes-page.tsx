@@ -51,10 +51,10 @@ export function FreezesPage() {
     >
       {/* Names of roles are part of the table. */}
       <Loaded query={{ ...loaded, data: isPending ? undefined : loaded.data }}>
-        {known => {
+        {data => {
           const scopeOf = ({ environment_set, project, tag }: Freeze): string => {
-            const set = known.sets.find(({ id }) => id === environment_set)?.name ?? `#${environment_set}`
-            const name = known.projects.find(({ id }) => id === project)?.name ?? `#${project}`
+            const set = data.sets.find(({ id }) => id === environment_set)?.name ?? `#${environment_set}`
+            const name = data.projects.find(({ id }) => id === project)?.name ?? `#${project}`
             const parts = [
               ...(environment_set === null ? [] : [t.freezes.set(set)]),
               ...(project === null ? [] : [t.freezes.project(name)]),
@@ -64,13 +64,13 @@ export function FreezesPage() {
           }
           const rolesOf = ({ except_roles }: Freeze): string =>
             except_roles.map(id => roles.find(({ value }) => value === id)?.label ?? id).join(', ')
-          return known.freezes.results.length === 0 ? (
+          return data.freezes.results.length === 0 ? (
             <EmptyState title={t.freezes.none} text={t.freezes.noneText} />
           ) : (
             <DataTable
               label={t.freezes.title}
               head={[t.freezes.columnReason, t.freezes.columnWhen, t.freezes.columnScope, t.freezes.columnState, '']}
-              rows={known.freezes.results.map(freeze => ({
+              rows={data.freezes.results.map(freeze => ({
                 key: freeze.id,
                 cells: [
                   freeze.reason,

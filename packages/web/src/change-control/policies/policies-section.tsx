@@ -44,14 +44,14 @@ export function PoliciesSection({ project, canEdit }: { project: Project; canEdi
       <Stack>
         {/* Names of people and roles are part of the table. */}
         <Loaded query={{ ...policies, data: approvers.isPending ? undefined : policies.data }}>
-          {known =>
-            known.length === 0 ? (
+          {policyList =>
+            policyList.length === 0 ? (
               <Text size="sm">{t.policies.none}</Text>
             ) : (
               <DataTable
                 label={t.policies.title}
                 head={[t.policies.action, t.policies.condition, t.policies.approvers, '']}
-                rows={known.map(policy => ({
+                rows={policyList.map(policy => ({
                   key: policy.id,
                   cells: [
                     <span key="action">

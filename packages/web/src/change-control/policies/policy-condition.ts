@@ -71,10 +71,10 @@ type Condition = Readonly<Record<string, unknown>>
 export function readCondition(condition: Condition): ConditionDraft | undefined {
   const { type, field, operator, value } = condition
   if (type === undefined) return emptyCondition
-  const known = conditionTypes.find(each => each === type)
-  if (!known) return undefined
+  const conditionType = conditionTypes.find(each => each === type)
+  if (!conditionType) return undefined
   return {
-    type: known,
+    type: conditionType,
     field: typeof field === 'string' ? field : emptyCondition.field,
     operator: typeof operator === 'string' ? operator : emptyCondition.operator,
     value: value === undefined ? '' : String(value),

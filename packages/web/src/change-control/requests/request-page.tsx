@@ -29,7 +29,7 @@ export function RequestPage() {
   const project = useProject(projectId)
   const request = useChangeRequest(projectId, requestId)
   const data = project && request.data ? { project, request: request.data } : undefined
-  return <Loaded query={{ ...request, data, refetch: request.refetch }}>{known => <Request {...known} />}</Loaded>
+  return <Loaded query={{ ...request, data, refetch: request.refetch }}>{loaded => <Request {...loaded} />}</Loaded>
 }
 
 const noFilters = {}

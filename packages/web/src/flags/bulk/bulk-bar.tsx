@@ -37,10 +37,6 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
       {label}
     </Button>
   )
-  const tag = (name: string) => {
-    close()
-    bulk.change(flags, { tags: [name], tags_action: dialog === 'untag' ? 'remove' : 'add' })
-  }
   return (
     <>
       {selected.length > 0 && (
@@ -87,43 +83,64 @@ export function BulkBar({ project, flags: selected, onSelect }: Props) {
         </Paper>
       )}
       <Suspense fallback={null}>
-        {(dialog === 'tag' || dialog === 'untag') && (
-          <TagDialog
-            title={dialog === 'tag' ? t.flags.bulkTag : t.bulk.untag}
-            known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
-            onClose={close}
-            onTag={tag}
-          />
-        )}
-        {(dialog === 'on' || dialog === 'off' || dialog === 'restore' || dialog === 'delete') && (
-          <BulkReview
-            project={project}
-            flags={flags}
-            change={dialog}
-            onClose={close}
-            onConfirm={() => {
-              close()
-              if (dialog === 'restore') bulk.restore(flags)
-              else if (dialog === 'delete') bulk.change(flags, { deleted: true })
-              else bulk.change(flags, { active: dialog === 'on' })
-            }}
-          />
-        )}
-        {dialog === 'copy' && (
-          <CopyDialog
-            project={project}
-            flags={flags}
-            onClose={close}
-            onCopy={(targets, isOff) => {
-              close()
-              bulk.copy(flags, project.organization, targets, isOff)
-            }}
-          />
-        )}
+        {dialog && <ChosenDialog dialog={dialog} project={project} flags={flags} bulk={bulk} onClose={close} />}
         {bulk.failures.length > 0 && (
           <FailuresDialog projectId={String(project.id)} failures={bulk.failures} onClose={bulk.dismissFailures} />
         )}
       </Suspense>
     </>
+  )
+}
+
+interface ChosenProps {
+  dialog: BulkDialog
+  project: Project
+  flags: readonly FlagSummary[]
+  bulk: ReturnType<typeof useBulk>
+  onClose: () => void
+}
+
+/** What the chosen action asks before it is carried out. */
+function ChosenDialog({ dialog, project, flags, bulk, onClose }: ChosenProps) {
+  const t = useMessages()
+  if (dialog === 'tag' || dialog === 'untag') {
+    return (
+      <TagDialog
+        title={dialog === 'tag' ? t.flags.bulkTag : t.bulk.untag}
+        suggestions={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
+        onClose={onClose}
+        onTag={name => {
+          onClose()
+          bulk.change(flags, { tags: [name], tags_action: dialog === 'untag' ? 'remove' : 'add' })
+        }}
+      />
+    )
+  }
+  if (dialog === 'copy') {
+    return (
+      <CopyDialog
+        project={project}
+        flags={flags}
+        onClose={onClose}
+        onCopy={(targets, isOff) => {
+          onClose()
+          bulk.copy(flags, project.organization, targets, isOff)
+        }}
+      />
+    )
+  }
+  return (
+    <BulkReview
+      project={project}
+      flags={flags}
+      change={dialog}
+      onClose={onClose}
+      onConfirm={() => {
+        onClose()
+        if (dialog === 'restore') bulk.restore(flags)
+        else if (dialog === 'delete') bulk.change(flags, { deleted: true })
+        else bulk.change(flags, { active: dialog === 'on' })
+      }}
+    />
   )
 }

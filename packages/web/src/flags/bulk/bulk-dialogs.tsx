@@ -12,12 +12,12 @@ import { CopyReview } from './copy-review.tsx'
 
 interface TagProps {
   title: string
-  known: readonly string[]
+  suggestions: readonly string[]
   onClose: () => void
   onTag: (tag: string) => void
 }
 
-export function TagDialog({ title, known, onClose, onTag }: TagProps) {
+export function TagDialog({ title, suggestions, onClose, onTag }: TagProps) {
   const t = useMessages()
   const [tag, setTag] = useState('')
   const submit = (event: FormEvent) => {
@@ -33,7 +33,7 @@ export function TagDialog({ title, known, onClose, onTag }: TagProps) {
             data-autofocus
             required
             maxLength={255}
-            data={[...known]}
+            data={[...suggestions]}
             value={tag}
             onChange={setTag}
           />

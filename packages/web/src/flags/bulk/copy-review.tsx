@@ -46,7 +46,7 @@ interface ReviewedCopy extends Copy {
 interface Review {
   /** As it would arrive. */
   readonly copied: Flag
-  readonly found: FlagInProject
+  readonly existing: FlagInProject
   readonly names: Names
   /** Undefined while the project lacks a cohort of the flag. */
   readonly impact: BlastRadius | undefined
@@ -68,16 +68,16 @@ export function CopyReview({ project, flags, targets, isOff, onConfirm, onClose 
   const fieldNames: Record<string, string> = t.fields
   const rowOf = ({ flag, target, review }: ReviewedCopy) => {
     if (!review) return [flag.key, target.name, '', '', '']
-    const { copied, found, names, impact } = review
+    const { copied, existing, names, impact } = review
     const here = { t, percent, groupTypes: project.group_types, ...names }
-    const there = { t, percent, groupTypes: target.group_types, ...namesOf(found.cohortNames, found.flagKeys) }
-    const changes = found.flag
-      ? differencesOf({ flag: found.flag, wording: there }, { flag: copied, wording: here })
+    const there = { t, percent, groupTypes: target.group_types, ...namesOf(existing.cohortNames, existing.flagKeys) }
+    const changes = existing.flag
+      ? differencesOf({ flag: existing.flag, wording: there }, { flag: copied, wording: here })
       : undefined
     return [
       flag.key,
       target.name,
-      found.flag ? describeState(found.flag, there).text : t.copies.missing,
+      existing.flag ? describeState(existing.flag, there).text : t.copies.missing,
       <Stack key="after" gap={2}>
         <span>{describeState(copied, here).text}</span>
         <Text size="xs" c="dimmed">
@@ -148,18 +148,18 @@ async function reviewCopy(call: Call, project: Project, copy: Copy, isOff: boole
   const names = namesOf(Object.fromEntries(cohorts.results.map(({ id, name }) => [String(id), name])), keys)
   const target = String(copy.target.id)
   const needs = ids.map(id => names.flagKey(String(id)))
-  const found = await loadFlagIn(call, target, { key: flag.key, needs })
+  const existing = await loadFlagIn(call, target, { key: flag.key, needs })
   const copied = { ...flag, active: flag.active && !isOff }
   const origin = { ...names, groupTypes: project.group_types }
-  const draft = copiedDraft(copied, origin, found, copy.target.group_types)
+  const draft = copiedDraft(copied, origin, existing, copy.target.group_types)
   const impact = draft
     ? await call(routes.flagReach.userBlastRadius, {
         params: { project_id: target },
-        ...(found.flag && { query: { compare_to: String(found.flag.id) } }),
+        ...(existing.flag && { query: { compare_to: String(existing.flag.id) } }),
         body: draftToWire(draft),
       })
     : undefined
-  return { copied, found, names, impact }
+  return { copied, existing, names, impact }
 }
 
 const namesOf = (cohorts: Readonly<Record<string, string>>, flags: Readonly<Record<string, string>>): Names => ({

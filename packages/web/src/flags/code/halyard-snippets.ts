@@ -3,7 +3,7 @@ import { javascriptQuoted as q } from './quote.ts'
 import { lines, type Snippet, type SnippetContext } from './snippet.ts'
 
 /** With Halyard's own packages: evaluated in the process, or with the types of the flags. */
-export const halyardSnippets = (given: SnippetContext): Snippet[] => [client(given), react(given)]
+export const halyardSnippets = (context: SnippetContext): Snippet[] => [client(context), react(context)]
 
 function client({ flag, host }: SnippetContext): Snippet {
   const groups = groupsOf(flag)

@@ -39,8 +39,8 @@ export function highlight(code: string, syntax: Syntax): Token[] {
 }
 
 function patternOf(syntax: Syntax): RegExp {
-  const known = patterns.get(syntax)
-  if (known) return known
+  const cached = patterns.get(syntax)
+  if (cached) return cached
   const made = new RegExp(`(${comments[syntax]})|(${strings})|(?<![\\w$.-])(${words})(?![\\w-])|\\b\\d+\\b`, 'g')
   patterns.set(syntax, made)
   return made

@@ -12,8 +12,8 @@ export const groupsOf = ({ groupType }: SnippetFlag): string | undefined =>
   groupType === undefined ? undefined : `groups: { ${property(groupType)}: 'acme' }`
 const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : q(name))
 
-export function javascriptSnippets(given: SnippetContext): Snippet[] {
-  return [node(given), browser(given), html(given), react(given), next(given), openFeature(given)]
+export function javascriptSnippets(context: SnippetContext): Snippet[] {
+  return [node(context), browser(context), html(context), react(context), next(context), openFeature(context)]
 }
 
 function node({ flag, host, token }: SnippetContext): Snippet {
@@ -55,22 +55,22 @@ const inBrowser = ({ flag, host, token }: SnippetContext): string => {
   )
 }
 
-const browser = (given: SnippetContext): Snippet => ({
+const browser = (context: SnippetContext): Snippet => ({
   name: 'Browser',
   guide: 'browser',
   install: 'npm install posthog-js',
   syntax: 'c-like',
-  code: `import posthog from 'posthog-js'\n\n${inBrowser(given)}`,
+  code: `import posthog from 'posthog-js'\n\n${inBrowser(context)}`,
 })
 
-const html = (given: SnippetContext): Snippet => ({
+const html = (context: SnippetContext): Snippet => ({
   name: 'HTML',
   guide: 'browser',
   syntax: 'html',
   code: `<!-- dist/array.full.no-external.js of the npm package posthog-js -->
 <script src="/posthog.js"></script>
 <script>
-${lines(2, inBrowser(given))}
+${lines(2, inBrowser(context))}
 </script>`,
 })
 

@@ -1,7 +1,7 @@
 import { doubleQuoted as d, interpolated } from './quote.ts'
 import { lines, type Snippet, type SnippetContext } from './snippet.ts'
 
-export const mobileSnippets = (given: SnippetContext): Snippet[] => [ios(given), android(given), flutter(given)]
+export const mobileSnippets = (context: SnippetContext): Snippet[] => [ios(context), android(context), flutter(context)]
 
 function ios({ flag, host, token }: SnippetContext): Snippet {
   const key = d(flag.key)

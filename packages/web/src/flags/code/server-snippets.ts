@@ -1,8 +1,8 @@
 import { doubleQuoted as d, pythonQuoted as p, singleQuoted as s } from './quote.ts'
 import { lines, type Snippet, type SnippetContext } from './snippet.ts'
 
-export function serverSnippets(given: SnippetContext): Snippet[] {
-  return [python(given), go(given), ruby(given), php(given), java(given), dotnet(given)]
+export function serverSnippets(context: SnippetContext): Snippet[] {
+  return [python(context), go(context), ruby(context), php(context), java(context), dotnet(context)]
 }
 
 function python({ flag, host, token }: SnippetContext): Snippet {

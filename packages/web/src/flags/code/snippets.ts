@@ -5,13 +5,13 @@ import { serverSnippets } from './server-snippets.ts'
 import { type Snippet, type SnippetContext, targetNames } from './snippet.ts'
 
 /** A program for each target that evaluates the flag: all its variants, and its payload. */
-export function snippets(given: SnippetContext): Snippet[] {
+export function snippets(context: SnippetContext): Snippet[] {
   const all = [
-    ...javascriptSnippets(given),
-    ...halyardSnippets(given),
-    ...serverSnippets(given),
-    ...mobileSnippets(given),
-    curl(given),
+    ...javascriptSnippets(context),
+    ...halyardSnippets(context),
+    ...serverSnippets(context),
+    ...mobileSnippets(context),
+    curl(context),
   ]
   return all.sort((a, b) => targetNames.indexOf(a.name) - targetNames.indexOf(b.name))
 }

@@ -24,8 +24,8 @@ const flag = sampleFlag({
 
 describe('a flag in the project that it is copied to', () => {
   it('refers to the cohorts, flags and group types of that project', () => {
-    const found = { cohortNames: { 70: 'Beta' }, dependencies: { base: 50 } }
-    const draft = copiedDraft(flag, origin, found, { 2: 'company' })
+    const namesThere = { cohortNames: { 70: 'Beta' }, dependencies: { base: 50 } }
+    const draft = copiedDraft(flag, origin, namesThere, { 2: 'company' })
     expect(draft && writeFilters(draft.filters)).toMatchObject({
       aggregation_group_type_index: 2,
       groups: [{ properties: [{ value: 70 }, { key: '50' }] }],

@@ -17,15 +17,15 @@ export interface Origin {
 export function copiedDraft(
   flag: Flag,
   origin: Origin,
-  found: Pick<FlagInProject, 'cohortNames' | 'dependencies'>,
+  target: Pick<FlagInProject, 'cohortNames' | 'dependencies'>,
   groupTypes: Readonly<Record<string, string>>,
 ): Draft | undefined {
-  const cohorts = inverse(found.cohortNames)
+  const cohorts = inverse(target.cohortNames)
   if (usesCohorts(flag.filters).some(id => !cohorts.has(origin.cohortName(String(id))))) return undefined
   const types = inverse(groupTypes)
   const filters = remapFilters(flag.filters, {
     cohort: id => cohorts.get(origin.cohortName(id)),
-    flag: id => found.dependencies[origin.flagKey(id)],
+    flag: id => target.dependencies[origin.flagKey(id)],
     groupType: index => types.get(origin.groupTypes[index] ?? ''),
   })
   return draftOf({ ...flag, filters })

@@ -41,13 +41,13 @@ export function CopiesTab(props: TabProps) {
   const copies = useFlagInProjects({ key: flag.key, needs }, others)
   const copied: Flag = { ...flag, active: flag.active && !isOff }
 
-  const targetOf = (other: Project, found: FlagInProject | undefined): Target => {
-    const theirs = found?.flag
+  const targetOf = (other: Project, flagThere: FlagInProject | undefined): Target => {
+    const theirs = flagThere?.flag
     const words: Wording = {
       ...wording,
       groupTypes: other.group_types,
-      cohortName: id => found?.cohortNames[id] ?? `#${id}`,
-      flagKey: id => found?.flagKeys[id] ?? `#${id}`,
+      cohortName: id => flagThere?.cohortNames[id] ?? `#${id}`,
+      flagKey: id => flagThere?.flagKeys[id] ?? `#${id}`,
     }
     const against = (mine: Flag) =>
       theirs ? differencesOf({ flag: theirs, wording: words }, { flag: mine, wording }) : copiedValues(mine)
@@ -57,7 +57,7 @@ export function CopiesTab(props: TabProps) {
       wording: words,
       differences: against(flag),
       changes: against(copied),
-      after: found && copiedDraft(copied, wording, found, other.group_types),
+      after: flagThere && copiedDraft(copied, wording, flagThere, other.group_types),
     }
   }
   const refresh = async (ids: readonly number[]) => {
@@ -84,8 +84,8 @@ export function CopiesTab(props: TabProps) {
   if (others.length === 0) return <Text size="sm">{t.copies.noOtherProjects}</Text>
   return (
     <Loaded query={copies}>
-      {found => {
-        const targets = others.map(other => targetOf(other, found.get(other.id)))
+      {copyByProject => {
+        const targets = others.map(other => targetOf(other, copyByProject.get(other.id)))
         return (
           <Stack>
             <Text size="sm" c="dimmed">

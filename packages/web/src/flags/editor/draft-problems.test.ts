@@ -23,14 +23,14 @@ describe('the validation of a draft', () => {
   })
 
   it('reports the engine’s issues with their path', () => {
-    const found = problems(filtersWith(property({ operator: 'regex', value: '(' })))
-    expect(found).toHaveLength(1)
-    expect(found[0]?.path).toContain('filters.groups[0].properties[0]')
+    const patternProblems = problems(filtersWith(property({ operator: 'regex', value: '(' })))
+    expect(patternProblems).toHaveLength(1)
+    expect(patternProblems[0]?.path).toContain('filters.groups[0].properties[0]')
   })
 
   it('translates the engine’s issues', () => {
-    const [found] = problems(filtersWith(property({ operator: 'regex', value: '(' })), null, de)
-    expect(found?.message).toBe('Ungültiger regulärer Ausdruck')
+    const [patternProblem] = problems(filtersWith(property({ operator: 'regex', value: '(' })), null, de)
+    expect(patternProblem?.message).toBe('Ungültiger regulärer Ausdruck')
   })
 
   it('adds the server’s rejection of the filters at its path, once', () => {

@@ -23,10 +23,10 @@ export function problemsOf(
   definitions: Definitions,
   error: unknown,
 ): DraftProblem[] {
-  const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => translateIssue(t, issue))
-  if (!isProblem(error) || error.field !== 'filters') return found
+  const issues: DraftProblem[] = issuesOf(definition, definitions).map(issue => translateIssue(t, issue))
+  if (!isProblem(error) || error.field !== 'filters') return issues
   const [, path = 'filters', message = error.message] = /^(filters[^\s:]*)(?:: (.*)| .*)$/s.exec(error.message) ?? []
-  return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
+  return issues.some(issue => issue.path === path) ? issues : [...issues, { path, message }]
 }
 
 /** Filters that were added and left empty. They evaluate to no match, which is rarely intended. */

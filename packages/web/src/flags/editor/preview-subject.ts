@@ -19,14 +19,14 @@ export interface SubjectValues {
 }
 
 export function inputProperties(filters: Filters): InputProperty[] {
-  const found = filters.groups
+  const properties = filters.groups
     .flatMap(group => group.properties)
     .filter(({ type, key }) => (type === 'person' || type === 'group') && key !== '')
     .map(({ type, key, group_type_index }): InputProperty => {
       const of = type === 'person' ? 'person' : String(group_type_index ?? 0)
       return { id: `${of} ${key}`, key, of }
     })
-  return [...new Map(found.map(property => [property.id, property])).values()]
+  return [...new Map(properties.map(property => [property.id, property])).values()]
 }
 
 /** The group types that decide: of the flag, and of its filters. */

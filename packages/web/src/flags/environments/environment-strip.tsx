@@ -72,9 +72,9 @@ function Strip({ flag, project, set, row }: StripProps) {
     }),
   )
   const sentenceOf = (index: number, projectId: number): string => {
-    const found = flags[index]?.data
+    const environmentFlag = flags[index]?.data
     const groupTypes = projects.find(({ id }) => id === projectId)?.group_types ?? {}
-    return found ? describeState(found, { t, percent, groupTypes }).text : '…'
+    return environmentFlag ? describeState(environmentFlag, { t, percent, groupTypes }).text : '…'
   }
   return (
     <section aria-label={t.environments.strip}>

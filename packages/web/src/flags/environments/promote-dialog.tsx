@@ -103,10 +103,10 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
           </Group>
         </Checkbox.Group>
         {isStale && <Alert color="yellow">{t.promotion.stale}</Alert>}
-        <Loaded query={combineQueries({ known: plan, cohorts })}>
-          {({ known }) => (
+        <Loaded query={combineQueries({ planned: plan, cohorts })}>
+          {({ planned }) => (
             <>
-              {known.items.map(item => (
+              {planned.items.map(item => (
                 <PlannedFlag key={item.key} item={item} to={to} isProduction={target?.is_production ?? false} />
               ))}
               <ProblemAlert error={error} />
@@ -114,10 +114,10 @@ export function PromoteDialog({ organizationId, set, keys, from, onClose }: Prop
                 <Button variant="default" onClick={onClose}>
                   {t.common.cancel}
                 </Button>
-                <Button disabled={!hasChanges(known)} loading={isBusy} onClick={() => promote(known.hash)}>
-                  {!hasChanges(known)
+                <Button disabled={!hasChanges(planned)} loading={isBusy} onClick={() => promote(planned.hash)}>
+                  {!hasChanges(planned)
                     ? t.promotion.nothing
-                    : needsApproval(known)
+                    : needsApproval(planned)
                       ? t.promotion.request
                       : t.promotion.apply}
                 </Button>

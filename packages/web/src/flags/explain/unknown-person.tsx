@@ -55,10 +55,10 @@ export function UnknownPerson({
 export function useSimilarPeople(projectId: string, id: string) {
   const exact = usePeople(projectId, { distinct_id: id }, true)
   const isUnknown = exact.data?.results.length === 0
-  const found = usePeople(projectId, { search: id }, isUnknown)
+  const similar = usePeople(projectId, { search: id }, isUnknown)
   return {
-    isSettled: !exact.isPending && (!isUnknown || !found.isPending),
-    similar: isUnknown ? found.data?.results : undefined,
+    isSettled: !exact.isPending && (!isUnknown || !similar.isPending),
+    similar: isUnknown ? similar.data?.results : undefined,
   }
 }
 

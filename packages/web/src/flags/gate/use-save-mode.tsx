@@ -32,82 +32,31 @@ export function useSaveMode(gate: Gate): SaveChoice {
   const isEmergency = isGated && isBreaking
 
   if (isEmergency) {
-    const fields = (
-      <Alert color="red" title={t.gate.breakGlass}>
-        <Stack gap="xs">
-          <Text size="sm">{t.gate.breakGlassIntro}</Text>
-          <Textarea
-            label={t.gate.breakGlassReason}
-            required
-            withAsterisk={false}
-            autosize
-            minRows={2}
-            maxLength={1000}
-            value={emergency}
-            onChange={event => setEmergency(event.currentTarget.value)}
-          />
-          <Group>
-            <Button size="xs" variant="default" onClick={() => setIsBreaking(false)}>
-              {t.gate.keepWaiting}
-            </Button>
-          </Group>
-        </Stack>
-      </Alert>
-    )
     const mode = { kind: 'emergency', reason: emergency } as const
+    const fields = <EmergencyFields reason={emergency} onChange={setEmergency} onCancel={() => setIsBreaking(false)} />
     return { mode, fields, label: t.gate.saveNow, isBlocked: emergency.trim() === '', isEmergency }
   }
-
-  const breakGlass = isGated && canBreakGlass && (
-    <Group>
-      <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsBreaking(true)}>
-        {t.gate.breakGlass}
-      </Button>
-    </Group>
-  )
+  const breakGlass = isGated && canBreakGlass && <BreakGlassButton onClick={() => setIsBreaking(true)} />
   if (gate.kind === 'frozen') {
-    const until = moment(gate.until)
+    const mode = { kind: 'save', note } as const
     const fields = (
       <Stack gap="xs">
         <Alert color="blue">
-          {t.freezes.frozen(until, gate.reason)} {gate.canSwitchOff && t.freezes.canSwitchOff}
+          {t.freezes.frozen(moment(gate.until), gate.reason)} {gate.canSwitchOff && t.freezes.canSwitchOff}
         </Alert>
         {breakGlass}
       </Stack>
     )
-    const mode = { kind: 'save', note } as const
-    return { mode, fields, label: t.freezes.frozenUntil(until), isBlocked: true, isEmergency }
+    return { mode, fields, label: t.freezes.frozenUntil(moment(gate.until)), isBlocked: true, isEmergency }
   }
   if (gate.kind === 'approval') {
+    const mode = { kind: 'request', title, reason: note, applyAt } as const
     const fields = (
       <Stack gap="xs">
-        <Text size="sm">{t.gate.needsApproval}</Text>
-        <TextInput
-          label={t.gate.requestTitle}
-          maxLength={titleCharactersMax}
-          value={title}
-          onChange={event => setTitle(event.currentTarget.value)}
-        />
-        <Textarea
-          label={t.gate.reason}
-          autosize
-          minRows={2}
-          maxLength={reasonCharactersMax}
-          value={note}
-          onChange={event => setNote(event.currentTarget.value)}
-        />
-        <TextInput
-          type="datetime-local"
-          label={t.gate.applyAt}
-          description={t.gate.applyAtHint}
-          value={applyAt}
-          onChange={event => setApplyAt(event.currentTarget.value)}
-          maw={280}
-        />
+        <RequestFields {...mode} onTitle={setTitle} onReason={setNote} onApplyAt={setApplyAt} />
         {breakGlass}
       </Stack>
     )
-    const mode = { kind: 'request', title, reason: note, applyAt } as const
     return { mode, fields, label: t.gate.request, isBlocked: false, isEmergency }
   }
   const fields = (
@@ -120,4 +69,87 @@ export function useSaveMode(gate: Gate): SaveChoice {
     />
   )
   return { mode: { kind: 'save', note }, fields, label: undefined, isBlocked: false, isEmergency }
+}
+
+interface EmergencyProps {
+  reason: string
+  onChange: (reason: string) => void
+  onCancel: () => void
+}
+
+function EmergencyFields({ reason, onChange, onCancel }: EmergencyProps) {
+  const t = useMessages()
+  return (
+    <Alert color="red" title={t.gate.breakGlass}>
+      <Stack gap="xs">
+        <Text size="sm">{t.gate.breakGlassIntro}</Text>
+        <Textarea
+          label={t.gate.breakGlassReason}
+          required
+          withAsterisk={false}
+          autosize
+          minRows={2}
+          maxLength={1000}
+          value={reason}
+          onChange={event => onChange(event.currentTarget.value)}
+        />
+        <Group>
+          <Button size="xs" variant="default" onClick={onCancel}>
+            {t.gate.keepWaiting}
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+function BreakGlassButton({ onClick }: { onClick: () => void }) {
+  const t = useMessages()
+  return (
+    <Group>
+      <Button size="compact-sm" variant="subtle" color="red" onClick={onClick}>
+        {t.gate.breakGlass}
+      </Button>
+    </Group>
+  )
+}
+
+interface RequestProps {
+  title: string
+  reason: string
+  applyAt: string
+  onTitle: (title: string) => void
+  onReason: (reason: string) => void
+  onApplyAt: (applyAt: string) => void
+}
+
+function RequestFields({ title, reason, applyAt, onTitle, onReason, onApplyAt }: RequestProps) {
+  const t = useMessages()
+  return (
+    <>
+      <Text size="sm">{t.gate.needsApproval}</Text>
+      <TextInput
+        label={t.gate.requestTitle}
+        maxLength={titleCharactersMax}
+        value={title}
+        onChange={event => onTitle(event.currentTarget.value)}
+      />
+      <Textarea
+        label={t.gate.reason}
+        autosize
+        minRows={2}
+        maxLength={reasonCharactersMax}
+        value={reason}
+        onChange={event => onReason(event.currentTarget.value)}
+      />
+      <TextInput
+        type="datetime-local"
+        label={t.gate.applyAt}
+        description={t.gate.applyAtHint}
+        value={applyAt}
+        onChange={event => onApplyAt(event.currentTarget.value)}
+        maw={280}
+      />
+    </>
+  )
 }

@@ -19,14 +19,14 @@ const dayOf = (value: unknown): string | undefined => {
 
 /** Anything else in the URL is ignored. */
 export function readActivitySearch(search: Record<string, unknown>): ActivitySearch {
-  const found = {
+  const filters = {
     user: textOf(search.user),
     kind: textOf(search.kind),
     from: dayOf(search.from),
     to: dayOf(search.to),
     entry: textOf(search.entry),
   }
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== ''))
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined && value !== ''))
 }
 
 /** The same as parameters of the API. */

@@ -23,13 +23,13 @@ interface Props extends TabProps {
 }
 
 /** Shows what restoring a version changes and the impact, restores it, and offers undo. */
-export function RestoreVersion({ version: { version, content }, onClose, ...known }: Props) {
-  const { flag, project } = known
+export function RestoreVersion({ version: { version, content }, onClose, ...tabProps }: Props) {
+  const { flag, project } = tabProps
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
-  const wording = useWording(known)
+  const wording = useWording(tabProps)
   const params = { project_id: String(project.id), id: String(flag.id) }
   const difference = useVersionDifference({ params, from: flag.version, to: version })
   const changes = difference.data?.changes?.filter(

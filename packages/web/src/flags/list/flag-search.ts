@@ -69,12 +69,12 @@ export function selectFlags(
   search: FlagSearch,
 ): readonly FlagSummary[] {
   const words = wordsOf(search.q)
-  const found = flags.filter((flag, index) => words.every(word => texts[index]?.includes(word)) && fits(flag, search))
+  const matches = flags.filter((flag, index) => words.every(word => texts[index]?.includes(word)) && fits(flag, search))
   const { field, isDescending } = readSort(search.sort)
   const sortValue = sortValues[field]
-  if (field === 'created') return isDescending ? found : found.reverse()
+  if (field === 'created') return isDescending ? matches : matches.reverse()
   // Equal ones are ordered by id in the same direction, as the server does.
-  const sorted = found.sort((a, b) => compare(sortValue(a), sortValue(b)) || a.id - b.id)
+  const sorted = matches.sort((a, b) => compare(sortValue(a), sortValue(b)) || a.id - b.id)
   return isDescending ? sorted.reverse() : sorted
 }
 

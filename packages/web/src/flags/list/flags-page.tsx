@@ -1,11 +1,10 @@
-import type { FlagSummary } from '@halyard/contract'
+import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCanWrite, useProject } from '../../services/session-queries.ts'
-import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
@@ -38,19 +37,7 @@ export function FlagsPage() {
   const { rows, total, isComplete, error, refetch } = useMatchingFlags(projectId, filters.search, filters.text)
   const selection = useFlagSelection(rows)
   const facets = useFlagFacets(projectId)
-  const [shownColumns, setShownColumns] = useState(() => readColumns(localStorage))
-  const chooseColumns = (chosen: readonly ColumnName[]) => {
-    setShownColumns(chosen)
-    writeColumns(localStorage, chosen)
-  }
-  const notify = useNotify()
-  const selectAll = async () => {
-    try {
-      selection.select((await rows?.readAll()) ?? [])
-    } catch (error) {
-      notify.fail(error)
-    }
-  }
+  const [shownColumns, chooseColumns] = useShownColumns()
   const nextChanges = useNextChanges(projectId)
   const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
@@ -75,33 +62,16 @@ export function FlagsPage() {
     onHelp: help.open,
     onClear: selection.clear,
   })
-  // Loaded with the first selection; from then on it stays, with its dialogs.
-  const [isBulk, setIsBulk] = useState(false)
-  if (!isBulk && selection.selected.size > 0) setIsBulk(true)
   // An empty project shows no filters.
   const isEmptyProject = rows !== undefined && total === 0 && !filters.isFiltered
 
   return (
-    <Page
-      wide
-      title={t.flags.title}
-      intro={project?.name}
-      actions={
-        canCreate && (
-          <Button leftSection={<PlusIcon size={16} />} onClick={create}>
-            {t.flags.create}
-          </Button>
-        )
-      }
-    >
+    <Page wide title={t.flags.title} intro={project?.name} actions={canCreate && <CreateButton onClick={create} />}>
       {!isEmptyProject && (
         <FlagToolbar
           projectId={projectId}
           search={filters.search}
-          onChange={next => {
-            if (next.q !== filters.search.q) filters.setText(next.q ?? '')
-            return filters.setSearch(next)
-          }}
+          onChange={filters.setSearch}
           onClear={filters.clear}
           typed={filters.text}
           onType={filters.setText}
@@ -117,18 +87,18 @@ export function FlagsPage() {
         {rows && !isEmptyProject && (isComplete ? t.flags.count(rows.count, total) : t.common.loading)}
       </Text>
       <Loaded query={{ data: rows, error, refetch }}>
-        {found =>
-          found.count > 0 ? (
+        {matches =>
+          matches.count > 0 ? (
             <FlagList
               projectId={projectId}
-              rows={found}
+              rows={matches}
               shownColumns={shownColumns}
               sort={filters.search.sort}
               onSort={sort => filters.setSearch({ ...filters.search, sort })}
               groupTypes={project?.group_types ?? noGroupTypes}
               selected={selection.selected}
               onSelect={selection.toggle}
-              onSelectAll={isOn => (isOn ? selectAll() : selection.clear())}
+              onSelectAll={isOn => (isOn ? selection.selectAll() : selection.clear())}
               onToggle={toggle}
               cursor={cursor}
               nextChanges={nextChanges}
@@ -143,11 +113,43 @@ export function FlagsPage() {
           )
         }
       </Loaded>
-      <Suspense fallback={null}>
-        {project && isBulk && <BulkBar project={project} flags={selection.flags} onSelect={selection.keep} />}
-      </Suspense>
+      {project && <BulkActions project={project} selection={selection} />}
       {dialog}
       <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
     </Page>
+  )
+}
+
+function CreateButton({ onClick }: { onClick: () => void }) {
+  const t = useMessages()
+  return (
+    <Button leftSection={<PlusIcon size={16} />} onClick={onClick}>
+      {t.flags.create}
+    </Button>
+  )
+}
+
+function useShownColumns() {
+  const [shown, setShown] = useState(() => readColumns(localStorage))
+  const choose = (chosen: readonly ColumnName[]) => {
+    setShown(chosen)
+    writeColumns(localStorage, chosen)
+  }
+  return [shown, choose] as const
+}
+
+interface BulkProps {
+  project: Project
+  selection: ReturnType<typeof useFlagSelection>
+}
+
+/** Loaded with the first selection; from then on it stays, with its dialogs. */
+function BulkActions({ project, selection }: BulkProps) {
+  const [isLoaded, setIsLoaded] = useState(false)
+  if (!isLoaded && selection.selected.size > 0) setIsLoaded(true)
+  return (
+    <Suspense fallback={null}>
+      {isLoaded && <BulkBar project={project} flags={selection.flags} onSelect={selection.keep} />}
+    </Suspense>
   )
 }

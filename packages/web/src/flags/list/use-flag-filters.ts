@@ -18,6 +18,8 @@ export function useFlagFilters(projectId: string, onChange: () => void) {
     writeText(next)
   }
   const setSearch = (next: FlagSearch) => {
+    // A saved view has a text of its own.
+    if (next.q !== search.q) writeText(next.q ?? '')
     onChange()
     return writeUrl(next)
   }

@@ -1,5 +1,6 @@
 import type { FlagSummary } from '@halyard/contract'
 import { useCallback, useMemo, useState } from 'react'
+import { useNotify } from '../../ui/feedback/notify.ts'
 import type { FlagRows } from './flag-rows.ts'
 
 /** The selected flags by id: a selection survives filtering, scrolling and live updates. */
@@ -14,9 +15,17 @@ export function useFlagSelection(rows: FlagRows | undefined) {
     (ids: readonly number[]) => setSelected(previous => new Map([...previous].filter(([id]) => ids.includes(id)))),
     [],
   )
+  const notify = useNotify()
+  const selectAll = async () => {
+    try {
+      select((await rows?.readAll()) ?? [])
+    } catch (error) {
+      notify.fail(error)
+    }
+  }
   const clear = useCallback(() => setSelected(new Map()), [])
   const flags = useMemo(() => [...selected.values()].map(flag => rows?.find(flag.id) ?? flag), [rows, selected])
-  return { selected, flags, toggle, select, keep, clear }
+  return { selected, flags, toggle, selectAll, keep, clear }
 }
 
 export function toggled(selected: ReadonlyMap<number, FlagSummary>, flag: FlagSummary): Map<number, FlagSummary> {

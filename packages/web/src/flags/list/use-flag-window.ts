@@ -50,15 +50,15 @@ export function useFlagWindow(projectId: string, query: Query, { isEnabled, firs
       staleTime: 30_000,
     })),
   })
-  const found = new Map(pages.map(({ search, page }, index) => [`${search} ${page}`, results[index]?.data]))
-  const isNewReady = wanted !== shown.search && found.get(`${wanted} 0`) !== undefined
+  const pageByKey = new Map(pages.map(({ search, page }, index) => [`${search} ${page}`, results[index]?.data]))
+  const isNewReady = wanted !== shown.search && pageByKey.get(`${wanted} 0`) !== undefined
   useEffect(() => {
     if (isNewReady) setShown({ search: wanted, first: 0, last: 0 })
   }, [isNewReady, wanted])
 
   const loaded = pagesOf(shown).map(page => ({
     page,
-    data: found.get(`${shown.search} ${page}`),
+    data: pageByKey.get(`${shown.search} ${page}`),
   }))
   const count = loaded.find(({ data }) => data)?.data?.count
   const load = useCallback((first: number, last: number) => {

@@ -39,7 +39,7 @@ export function AccessTab(props: TabProps) {
   const all = combineQueries({ grants, roles, members })
   return (
     <Loaded query={{ ...all, data: access && all.data }}>
-      {known => (
+      {data => (
         <Stack gap="xl">
           <section>
             <Title order={2} mb="xs">
@@ -47,12 +47,12 @@ export function AccessTab(props: TabProps) {
             </Title>
             <RoleGrants
               {...props}
-              grants={known.grants.results}
-              roles={known.roles}
+              grants={data.grants.results}
+              roles={data.roles}
               intro={canEditByDefault(access) ? t.access.intro : t.access.introViewers}
             />
           </section>
-          <EffectiveAccess members={known.members} offset={offset} onPage={setOffset} />
+          <EffectiveAccess members={data.members} offset={offset} onPage={setOffset} />
         </Stack>
       )}
     </Loaded>

@@ -41,27 +41,27 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
   })
   return (
     <Loaded query={combineQueries({ details, schema, members, checks })}>
-      {known => (
+      {loaded => (
         <Stack gap="lg">
-          {known.checks.length > 0 && (
+          {loaded.checks.length > 0 && (
             <Paper withBorder p="md" radius="lg" component="section">
               <Title order={2} mb="xs">
                 {t.health.title}
               </Title>
-              <HealthBadges checks={known.checks} />
+              <HealthBadges checks={loaded.checks} />
               <Text size="sm" c="dimmed" mt="xs">
-                {known.checks.map(check => t.health.hints[check]).join(' ')}
+                {loaded.checks.map(check => t.health.hints[check]).join(' ')}
               </Text>
             </Paper>
           )}
           <DetailsForm
-            key={JSON.stringify(known.details)}
+            key={JSON.stringify(loaded.details)}
             params={params}
-            details={known.details}
-            members={known.members.map(({ user }) => user)}
+            details={loaded.details}
+            members={loaded.members.map(({ user }) => user)}
             canEdit={flag.can_edit && !flag.deleted}
           />
-          <PayloadSchemaForm params={params} stored={known.schema} canEdit={flag.can_edit && !flag.deleted} />
+          <PayloadSchemaForm params={params} stored={loaded.schema} canEdit={flag.can_edit && !flag.deleted} />
           <FlagComments params={params} organizationId={project.organization} />
         </Stack>
       )}

@@ -62,7 +62,7 @@ export function FlagPage() {
   const data = project && flag.data && !isWaiting ? { project, flag: flag.data } : undefined
   return (
     <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
-      {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags} cohorts={cohorts} />}
+      {loaded => <FlagWithTabs key={loaded.flag.id} {...loaded} flags={flags} cohorts={cohorts} />}
     </Loaded>
   )
 }
@@ -77,21 +77,7 @@ function FlagWithTabs(props: TabProps) {
   const { toggle, dialog } = useToggle(project)
   const latest = useMemo(() => ({ version: flag.version, original: draftOf(flag) }), [flag])
   const edit = useFlagDraft(draftId(projectId, flag.id), latest)
-  useEffect(() => {
-    recordRecent(localStorage, { path: `/project/${projectId}/flags/${flag.id}`, label: flag.key, kind: 'flag' })
-  }, [projectId, flag.id, flag.key])
-  useOfferActions([
-    { id: 'copy-key', label: `${t.flags.copyKey}: ${flag.key}`, run: () => navigator.clipboard.writeText(flag.key) },
-    ...(flag.can_edit && !flag.deleted && !flag.archived
-      ? [
-          {
-            id: 'toggle',
-            label: flag.active ? t.flags.turnOff(flag.key) : t.flags.turnOn(flag.key),
-            run: () => toggle(flag),
-          },
-        ]
-      : []),
-  ])
+  usePaletteEntries(projectId, flag, () => toggle(flag))
   const state = describeState(flag, { t, percent, groupTypes: project.group_types })
   const tabs: Record<FlagTab, { label: string; content: () => ReactNode }> = {
     targeting: {
@@ -127,28 +113,7 @@ function FlagWithTabs(props: TabProps) {
       }
       actions={
         <Group gap="xs">
-          {flag.deleted ? (
-            <Badge color="red" variant="light">
-              {t.flagState.deleted}
-            </Badge>
-          ) : flag.archived ? (
-            <Badge color="gray" variant="light" size="lg">
-              {t.archive.archived}
-            </Badge>
-          ) : flag.can_edit ? (
-            <Switch
-              size="md"
-              color="green"
-              labelPosition="left"
-              label={flag.active ? t.flags.stateOn : t.flags.stateOff}
-              checked={flag.active}
-              onChange={() => toggle(flag)}
-            />
-          ) : (
-            <Badge color={flag.active ? 'green' : 'gray'} variant="light" size="lg">
-              {flag.active ? t.flags.stateOn : t.flags.stateOff}
-            </Badge>
-          )}
+          <FlagState flag={flag} onToggle={() => toggle(flag)} />
           <FavoriteButton projectId={projectId} flagId={flag.id} />
           <CopyKey flagKey={flag.key} />
           {flag.can_edit && <FlagMenu flag={flag} project={project} />}
@@ -166,6 +131,53 @@ function FlagWithTabs(props: TabProps) {
       <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       <PageTabs label={flag.key} names={flagTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
+  )
+}
+
+/** The flag in the command palette: among the recent pages, with its actions. */
+function usePaletteEntries(projectId: string, flag: Flag, onToggle: () => void): void {
+  const t = useMessages()
+  useEffect(() => {
+    recordRecent(localStorage, { path: `/project/${projectId}/flags/${flag.id}`, label: flag.key, kind: 'flag' })
+  }, [projectId, flag.id, flag.key])
+  useOfferActions([
+    { id: 'copy-key', label: `${t.flags.copyKey}: ${flag.key}`, run: () => navigator.clipboard.writeText(flag.key) },
+    ...(flag.can_edit && !flag.deleted && !flag.archived
+      ? [
+          {
+            id: 'toggle',
+            label: flag.active ? t.flags.turnOff(flag.key) : t.flags.turnOn(flag.key),
+            run: onToggle,
+          },
+        ]
+      : []),
+  ])
+}
+
+/** The switch, or a badge where it cannot be used. */
+function FlagState({ flag, onToggle }: { flag: Flag; onToggle: () => void }) {
+  const t = useMessages()
+  if (flag.deleted) {
+    return (
+      <Badge color="red" variant="light">
+        {t.flagState.deleted}
+      </Badge>
+    )
+  }
+  if (flag.archived) {
+    return (
+      <Badge color="gray" variant="light" size="lg">
+        {t.archive.archived}
+      </Badge>
+    )
+  }
+  const label = flag.active ? t.flags.stateOn : t.flags.stateOff
+  return flag.can_edit ? (
+    <Switch size="md" color="green" labelPosition="left" label={label} checked={flag.active} onChange={onToggle} />
+  ) : (
+    <Badge color={flag.active ? 'green' : 'gray'} variant="light" size="lg">
+      {label}
+    </Badge>
   )
 }
 

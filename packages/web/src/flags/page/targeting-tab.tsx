@@ -28,52 +28,24 @@ interface Props extends TabProps {
   readonly edit: FlagDraft
 }
 
-export function TargetingTab({ edit, ...known }: Props) {
-  const { flag } = known
-  return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...known} /> : <FlagSummary {...known} />
+export function TargetingTab({ edit, ...tabProps }: Props) {
+  const { flag } = tabProps
+  return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...tabProps} /> : <FlagSummary {...tabProps} />
 }
 
 function Editor({ edit, ...saved }: Props) {
   const { flag, project, cohorts } = saved
   // The edit may depend on other flags than the saved version.
   const flags = useRelatedFlags(String(project.id), writeFilters(edit.draft.filters))
-  const known = { ...saved, flags: [...saved.flags, ...flags] }
+  const referenced = { ...saved, flags: [...saved.flags, ...flags] }
   const t = useMessages()
-  const call = useCall()
-  const notify = useNotify()
-  const queries = useQueryClient()
-  const wording = useWording(known)
+  const wording = useWording(referenced)
   const projectId = String(project.id)
-  const params = { project_id: projectId, id: String(flag.id) }
   const [dialog, setDialog] = useState<'review' | 'conflict'>()
   const close = () => setDialog(undefined)
   const { draft, original } = edit
-  const announceRequest = useRequestedNotice(projectId)
   const gate = useGate({ projectId, flag, patch: changesOf(draft, original) })
-  const save = useMutation({
-    mutationFn: (mode: SaveMode) => {
-      const patch = { ...changesOf(draft, original), version: edit.version }
-      return saveFlag(call, { projectId, flagId: flag.id, patch }, mode)
-    },
-    onSuccess: outcome => {
-      if (outcome.kind === 'requested') {
-        edit.discard()
-        return announceRequest(outcome.request)
-      }
-      const saved = outcome.flag
-      cacheFlag(queries, projectId, saved)
-      queries.invalidateQueries({ queryKey: ['flag-history', projectId, String(saved.id)] })
-      edit.restart(saved)
-      notify.success({ message: t.editor.saved })
-    },
-    onError: async error => {
-      if (!isProblem(error)) return
-      // The newer version is merged into the edit, or collides with it; either way it is reviewed again.
-      if (isStale(error)) cacheFlag(queries, projectId, await call(routes.flags.get, { params }))
-      // An error of a field is shown there.
-      else if (error.field !== null) close()
-    },
-  })
+  const save = useSaveDraft(edit, { projectId, flagId: flag.id, onFieldError: close })
   const isConflict = isStale(save.error)
   const hasCollisions = edit.collisions.length > 0
 
@@ -139,3 +111,42 @@ function Editor({ edit, ...saved }: Props) {
 
 /** Someone else has saved the flag meanwhile. A freeze has the same status. */
 const isStale = (error: unknown): boolean => isProblem(error) && error.status === 409 && error.code === 'conflict'
+
+interface SaveOptions {
+  readonly projectId: string
+  readonly flagId: number
+  /** An error of a field is shown there. */
+  readonly onFieldError: () => void
+}
+
+function useSaveDraft(edit: FlagDraft, { projectId, flagId, onFieldError }: SaveOptions) {
+  const t = useMessages()
+  const call = useCall()
+  const notify = useNotify()
+  const queries = useQueryClient()
+  const announceRequest = useRequestedNotice(projectId)
+  const params = { project_id: projectId, id: String(flagId) }
+  return useMutation({
+    mutationFn: (mode: SaveMode) => {
+      const patch = { ...changesOf(edit.draft, edit.original), version: edit.version }
+      return saveFlag(call, { projectId, flagId, patch }, mode)
+    },
+    onSuccess: outcome => {
+      if (outcome.kind === 'requested') {
+        edit.discard()
+        return announceRequest(outcome.request)
+      }
+      const saved = outcome.flag
+      cacheFlag(queries, projectId, saved)
+      queries.invalidateQueries({ queryKey: ['flag-history', projectId, String(saved.id)] })
+      edit.restart(saved)
+      notify.success({ message: t.editor.saved })
+    },
+    onError: async error => {
+      if (!isProblem(error)) return
+      // The newer version is merged into the edit, or collides with it; either way it is reviewed again.
+      if (isStale(error)) cacheFlag(queries, projectId, await call(routes.flags.get, { params }))
+      else if (error.field !== null) onFieldError()
+    },
+  })
+}

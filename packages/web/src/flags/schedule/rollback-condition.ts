@@ -43,17 +43,17 @@ const isRecord = (value: unknown): value is JsonObject =>
 const signs: Record<string, string> = { '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte' }
 
 /** Lenient, like the server: omitted fields get their defaults. Undefined when the shape is unknown. */
-export function readRollbackCondition(given: unknown): RollbackCondition | undefined {
-  if (!isRecord(given)) return undefined
-  const metric = typeof given.metric === 'string' ? { name: given.metric } : given.metric
+export function readRollbackCondition(stored: unknown): RollbackCondition | undefined {
+  if (!isRecord(stored)) return undefined
+  const metric = typeof stored.metric === 'string' ? { name: stored.metric } : stored.metric
   if (!isRecord(metric)) return undefined
-  const operator = String(given.operator)
+  const operator = String(stored.operator)
   const shared = {
     ...defaultCondition,
     operator: signs[operator] ?? operator,
-    threshold: Number(given.threshold),
-    windowMinutes: Number(given.window_minutes ?? defaultCondition.windowMinutes),
-    minimumSamples: Number(given.minimum_samples ?? defaultCondition.minimumSamples),
+    threshold: Number(stored.threshold),
+    windowMinutes: Number(stored.window_minutes ?? defaultCondition.windowMinutes),
+    minimumSamples: Number(stored.minimum_samples ?? defaultCondition.minimumSamples),
   }
   if (typeof metric.event !== 'string') {
     const sampleMath = sampleMaths.find(math => math === metric.math) ?? 'average'
@@ -94,8 +94,8 @@ function writeMetric(condition: RollbackCondition): Record<string, unknown> {
 }
 
 /** All rollback conditions as lines of text, for diffs. */
-export function rollbackLines(given: unknown, wording: Wording): string[] {
-  const conditions = isRecord(given) && Array.isArray(given.conditions) ? given.conditions : []
+export function rollbackLines(stored: unknown, wording: Wording): string[] {
+  const conditions = isRecord(stored) && Array.isArray(stored.conditions) ? stored.conditions : []
   return conditions.map(each => {
     const condition = readRollbackCondition(each)
     return condition ? rollbackSentence(condition, wording) : JSON.stringify(each)

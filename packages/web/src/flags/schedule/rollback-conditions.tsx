@@ -30,31 +30,31 @@ export function RollbackConditions(props: TabProps) {
   const patch = usePatchFlag(String(project.id))
   const announceRequest = useRequestedNotice(String(project.id))
   const { conditions } = flag.rollback_conditions as { conditions?: unknown }
-  const known: readonly unknown[] = Array.isArray(conditions) ? conditions : []
+  const storedConditions: readonly unknown[] = Array.isArray(conditions) ? conditions : []
   const params = { project_id: String(project.id), id: String(flag.id) }
   const report = useQuery({
     queryKey: ['rollback', params.project_id, params.id, flag.version],
     queryFn: ({ signal }) => call(routes.rollback.report, { params, signal }),
-    enabled: known.length > 0,
+    enabled: storedConditions.length > 0,
     // The form below does not move when a new version is measured.
     placeholderData: keepPreviousData,
     refetchInterval: pollMilliseconds,
   })
   // Waits for the first report, so that it does not shift the list.
-  const isOpening = useIsOpening(known.length > 0 && report.isPending)
+  const isOpening = useIsOpening(storedConditions.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
     const outcome = await patch.mutateAsync({ flag, patch: { rollback_conditions }, mode: plainSave })
     if (outcome.kind === 'requested') announceRequest(outcome.request)
     else notify.success({ message: done })
   }
-  const sentenceOf = (given: unknown) => {
-    const condition = readRollbackCondition(given)
-    return condition ? rollbackSentence(condition, wording) : JSON.stringify(given)
+  const sentenceOf = (stored: unknown) => {
+    const condition = readRollbackCondition(stored)
+    return condition ? rollbackSentence(condition, wording) : JSON.stringify(stored)
   }
   const eventNames = useEventNames(params.project_id)
-  const isUnknown = (given: unknown) => {
-    const condition = readRollbackCondition(given)
+  const isUnknown = (stored: unknown) => {
+    const condition = readRollbackCondition(stored)
     if (!eventNames || condition?.source !== 'events') return false
     const events = condition.eventMath === 'per' ? [condition.name, condition.per] : [condition.name]
     return events.some(name => !eventNames.includes(name))
@@ -70,30 +70,30 @@ export function RollbackConditions(props: TabProps) {
           <NewRollbackCondition
             projectId={params.project_id}
             isSaving={patch.isPending}
-            onCreate={condition => save([...known, writeRollbackCondition(condition)], t.rollback.added)}
+            onCreate={condition => save([...storedConditions, writeRollbackCondition(condition)], t.rollback.added)}
           />
         )
       }
     >
-      {known.length === 0 ? (
+      {storedConditions.length === 0 ? (
         <Text size="sm">{t.rollback.none}</Text>
       ) : (
         <List listStyleType="none" spacing="xs" size="sm">
-          {known.map((given, index) => (
+          {storedConditions.map((stored, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no identity but their place.
             <List.Item key={index}>
               <Group gap="xs">
-                <span>{sentenceOf(given)}</span>
+                <span>{sentenceOf(stored)}</span>
                 <Standing flag={flag} report={report.data?.conditions[index]} />
-                {isUnknown(given) && <UnknownEvent />}
+                {isUnknown(stored) && <UnknownEvent />}
                 {flag.can_edit && (
                   <ActionIcon
                     variant="subtle"
                     color="gray"
-                    aria-label={`${t.common.remove}: ${sentenceOf(given)}`}
+                    aria-label={`${t.common.remove}: ${sentenceOf(stored)}`}
                     onClick={() =>
                       save(
-                        known.filter((_, at) => at !== index),
+                        storedConditions.filter((_, at) => at !== index),
                         t.rollback.removed,
                       ).catch(() => {})
                     }

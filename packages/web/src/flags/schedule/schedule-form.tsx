@@ -1,5 +1,6 @@
 import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { Formats } from '../../i18n/formats.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
@@ -21,7 +22,7 @@ const hourMilliseconds = 60 * 60 * 1000
 
 export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
   const t = useMessages()
-  const { percent, moment } = useFormats()
+  const formats = useFormats()
   const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on', rollouts))
   const set = (change: Partial<PlannedChange>) => setPlanned(old => ({ ...old, ...change }))
   const isRamp = planned.kind === 'ramp'
@@ -37,24 +38,6 @@ export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
     if (!isTimed || (isRamp && !percentages)) return
     onReview(planned, percentages ?? [])
   }
-  const number = (name: 'to' | 'hours', label: string, width: number, max: number, suffix = '') => (
-    <NumberField
-      label={label}
-      required
-      w={width}
-      min={1}
-      max={max}
-      suffix={suffix}
-      value={planned[name]}
-      onChange={value => typeof value === 'number' && set({ [name]: value })}
-    />
-  )
-  const preview =
-    isTimed && percentages
-      ? stepsOf(start, percentages, planned.hours)
-          .map(({ at, rollout_percentage }) => `${moment(at)}: ${percent(rollout_percentage)}`)
-          .join(' · ')
-      : ''
   return (
     <form onSubmit={submit}>
       <Group align="flex-start">
@@ -83,34 +66,19 @@ export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
           }}
         />
         {isSwitch && <RepeatFields planned={planned} isTurningOn={planned.kind === 'on'} onChange={set} />}
-        {isRamp && canRamp && (
-          <>
-            <NativeSelect
-              label={t.schedule.conditionOf}
-              value={String(planned.condition)}
-              onChange={event => {
-                const condition = Number(event.currentTarget.value)
-                set({ condition, steps: suggestSteps(rollouts[condition] ?? 100) })
-              }}
-              data={rollouts.map((rollout, index) => ({
-                value: String(index),
-                label: `${t.editor.condition(index + 1)} (${percent(rollout)})`,
-                disabled: rollout >= 100,
-              }))}
-            />
-            <TextField
-              label={t.schedule.steps}
-              description={t.schedule.stepsHint}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              required
-              value={planned.steps}
-              error={percentages ? undefined : t.schedule.stepsInvalid(percent(from))}
-              onChange={event => set({ steps: event.currentTarget.value })}
-            />
-            {number('hours', t.schedule.every, 140, 720)}
-          </>
+        {isRamp && canRamp && <RampFields planned={planned} rollouts={rollouts} onChange={set} />}
+        {planned.kind === 'condition' && (
+          <NumberField
+            label={t.editor.rollout}
+            required
+            w={130}
+            min={1}
+            max={100}
+            suffix=" %"
+            value={planned.to}
+            onChange={to => typeof to === 'number' && set({ to })}
+          />
         )}
-        {planned.kind === 'condition' && number('to', t.editor.rollout, 130, 100, ' %')}
         <Button type="submit" mt={25} disabled={isRamp && !canRamp}>
           {t.schedule.create}
         </Button>
@@ -122,11 +90,61 @@ export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
       )}
       {isRamp && canRamp && (
         <Text size="sm" c="dimmed" mt="xs" role="status">
-          {preview}
+          {isTimed && percentages && rampText(stepsOf(start, percentages, planned.hours), formats)}
         </Text>
       )}
     </form>
   )
 }
+
+interface RampProps {
+  planned: PlannedChange
+  rollouts: readonly number[]
+  onChange: (change: Partial<PlannedChange>) => void
+}
+
+function RampFields({ planned, rollouts, onChange }: RampProps) {
+  const t = useMessages()
+  const { percent } = useFormats()
+  const from = rollouts[planned.condition] ?? 100
+  return (
+    <>
+      <NativeSelect
+        label={t.schedule.conditionOf}
+        value={String(planned.condition)}
+        onChange={event => {
+          const condition = Number(event.currentTarget.value)
+          onChange({ condition, steps: suggestSteps(rollouts[condition] ?? 100) })
+        }}
+        data={rollouts.map((rollout, index) => ({
+          value: String(index),
+          label: `${t.editor.condition(index + 1)} (${percent(rollout)})`,
+          disabled: rollout >= 100,
+        }))}
+      />
+      <TextField
+        label={t.schedule.steps}
+        description={t.schedule.stepsHint}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        required
+        value={planned.steps}
+        error={readSteps(planned.steps, from) ? undefined : t.schedule.stepsInvalid(percent(from))}
+        onChange={event => onChange({ steps: event.currentTarget.value })}
+      />
+      <NumberField
+        label={t.schedule.every}
+        required
+        w={140}
+        min={1}
+        max={720}
+        value={planned.hours}
+        onChange={hours => typeof hours === 'number' && onChange({ hours })}
+      />
+    </>
+  )
+}
+
+const rampText = (steps: ReturnType<typeof stepsOf>, { moment, percent }: Formats): string =>
+  steps.map(({ at, rollout_percentage }) => `${moment(at)}: ${percent(rollout_percentage)}`).join(' · ')
 
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions()

@@ -19,7 +19,7 @@ export const plugins: PluginsMessages = {
     noneStart: 'Installiere eines aus dem Katalog oder per URL, oder schreibe dein eigenes.',
     search: 'Plugins suchen',
     noMatches: 'Keine passenden Plugins',
-    found: count => (count === 1 ? '1 Plugin' : `${count} Plugins`),
+    pluginCount: count => (count === 1 ? '1 Plugin' : `${count} Plugins`),
     name: 'Name des Plugins',
     create: 'Plugin erstellen',
     url: 'Paket- oder Repository-URL',

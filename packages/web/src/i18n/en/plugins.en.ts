@@ -17,7 +17,7 @@ export const plugins = {
     noneStart: 'Install one from the catalog or a URL, or write your own.',
     search: 'Search plugins',
     noMatches: 'No matching plugins',
-    found: (count: number) => (count === 1 ? '1 plugin' : `${count} plugins`),
+    pluginCount: (count: number) => (count === 1 ? '1 plugin' : `${count} plugins`),
     name: 'Plugin name',
     create: 'Create plugin',
     url: 'Package or repository URL',

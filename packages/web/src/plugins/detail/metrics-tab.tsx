@@ -30,10 +30,10 @@ export function MetricsTab({ config, projectId }: ConfiguredProps) {
     <Stack>
       <Title order={2}>{t.plugins.lastDay}</Title>
       <Loaded query={metrics}>
-        {known => (
+        {summary => (
           <>
-            <Totals metrics={known} />
-            {known.calls === 0 ? <Text size="sm">{t.plugins.noCalls}</Text> : <Hours hours={known.hours} />}
+            <Totals metrics={summary} />
+            {summary.calls === 0 ? <Text size="sm">{t.plugins.noCalls}</Text> : <Hours hours={summary.hours} />}
           </>
         )}
       </Loaded>
@@ -117,11 +117,11 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
 
 /** The last 24 hours, including hours without calls. */
 function everyHour(hours: readonly Hour[]): Hour[] {
-  const known = new Map(hours.map(each => [Date.parse(each.hour), each]))
+  const hourByTime = new Map(hours.map(each => [Date.parse(each.hour), each]))
   const last = Math.floor(Date.now() / hourMilliseconds) * hourMilliseconds
   return Array.from({ length: hoursShown }, (_none, index) => {
     const time = last - (hoursShown - 1 - index) * hourMilliseconds
     const quiet = { calls: 0, failures: 0, dropped_events: 0, cpu_seconds: 0, memory_bytes: 0 }
-    return known.get(time) ?? { hour: new Date(time).toISOString(), ...quiet }
+    return hourByTime.get(time) ?? { hour: new Date(time).toISOString(), ...quiet }
   })
 }

@@ -40,14 +40,14 @@ export function PluginPage() {
   const isOpening = useIsOpening(configs.isPending)
   return (
     <Loaded query={{ ...plugin, data: isOpening ? undefined : plugin.data, refetch: plugin.refetch }}>
-      {known => (
+      {loaded => (
         <PluginWithTabs
-          plugin={known}
-          config={configs.data?.find(each => each.plugin === known.id)}
+          plugin={loaded}
+          config={configs.data?.find(each => each.plugin === loaded.id)}
           projectId={projectId}
           organizationId={organizationId}
           isAdmin={isAdmin}
-          isWritable={isAdmin && known.organization_id === organizationId}
+          isWritable={isAdmin && loaded.organization_id === organizationId}
         />
       )}
     </Loaded>
@@ -73,13 +73,13 @@ function PluginWithTabs({ projectId, config, ...props }: TabsProps) {
   const inProject = (content: (props: ProjectPluginProps) => ReactNode) =>
     projectId ? content({ ...props, projectId }) : <Text size="sm">{t.plugins.noProject}</Text>
   const configured = (content: (props: ConfiguredProps) => ReactNode) =>
-    inProject(known => (config ? content({ ...known, config }) : <NotUsed onOpen={() => open('settings')} />))
+    inProject(tabProps => (config ? content({ ...tabProps, config }) : <NotUsed onOpen={() => open('settings')} />))
   const tabs: Record<PluginTab, { label: string; content: () => ReactNode }> = {
-    settings: { label: t.plugins.settings, content: () => inProject(known => <SettingsTab {...known} />) },
+    settings: { label: t.plugins.settings, content: () => inProject(tabProps => <SettingsTab {...tabProps} />) },
     source: { label: t.plugins.source, content: () => <SourceTab {...props} /> },
-    log: { label: t.plugins.logs, content: () => configured(known => <LogTab {...known} />) },
-    metrics: { label: t.plugins.metricsTab, content: () => configured(known => <MetricsTab {...known} />) },
-    jobs: { label: t.plugins.jobs, content: () => configured(known => <JobsTab {...known} />) },
+    log: { label: t.plugins.logs, content: () => configured(tabProps => <LogTab {...tabProps} />) },
+    metrics: { label: t.plugins.metricsTab, content: () => configured(tabProps => <MetricsTab {...tabProps} />) },
+    jobs: { label: t.plugins.jobs, content: () => configured(tabProps => <JobsTab {...tabProps} />) },
     activity: {
       label: t.shell.activity,
       content: () => <ActivityList organizationId={organizationId} pluginId={plugin.id} />,

@@ -38,7 +38,7 @@ export function readJobs({ public_jobs, capabilities }: Pick<Plugin, 'public_job
 function readFields(payload: unknown): JobField[] {
   if (!isObject(payload)) return []
   return Object.entries(payload).flatMap(([key, field]) => {
-    const type = isObject(field) ? types.find(known => known === field.type) : undefined
+    const type = isObject(field) ? types.find(each => each === field.type) : undefined
     if (!type || !isObject(field)) return []
     const label = typeof field.title === 'string' && field.title !== '' ? field.title : key
     return [{ key, type, label, isRequired: field.required === true, fallback: field.default }]

@@ -51,7 +51,7 @@ export function Catalog(props: Props) {
           return (
             <>
               <Text size="sm" c="dimmed" role="status">
-                {t.plugins.found(shown.length)}
+                {t.plugins.pluginCount(shown.length)}
               </Text>
               <SimpleGrid cols={{ base: 1, sm: 2 }}>
                 {shown.map(entry => (

@@ -30,7 +30,7 @@ export function InstalledList(props: Props) {
     <Stack gap="xl">
       {props.isAdmin && <InstallForm organizationId={props.organizationId} />}
       <Loaded query={query}>
-        {known => (known.plugins.length === 0 ? <Nothing /> : <Found {...props} {...known} />)}
+        {loaded => (loaded.plugins.length === 0 ? <Nothing /> : <Found {...props} {...loaded} />)}
       </Loaded>
     </Stack>
   )

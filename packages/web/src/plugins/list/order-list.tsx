@@ -26,11 +26,11 @@ export function OrderList({ organizationId, projectId, isAdmin }: Props) {
         {t.plugins.orderIntro}
       </Text>
       <Loaded query={query}>
-        {known =>
-          known.configs.length === 0 ? (
+        {loaded =>
+          loaded.configs.length === 0 ? (
             <Text size="sm">{t.plugins.nothingToOrder}</Text>
           ) : (
-            <Chain {...known} projectId={projectId} isAdmin={isAdmin} />
+            <Chain {...loaded} projectId={projectId} isAdmin={isAdmin} />
           )
         }
       </Loaded>

@@ -46,7 +46,7 @@ const placeOf = ({ order }: Schema): number => (typeof order === 'number' ? orde
 const textOr = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
 
 function readField(key: string, field: Schema): (Setting | TextBlock)[] {
-  const type = types.find(known => known === field.type)
+  const type = types.find(each => each === field.type)
   const block = typeof field.markdown === 'string' ? [{ key: `${key} text`, markdown: field.markdown }] : []
   if (!type) return block
   return [

@@ -49,21 +49,7 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const project = useProject(projectId)
   const items = readSchema(plugin.config_schema)
   const settings = items.filter(isSetting)
-  const [hasTried, setHasTried] = useState(false)
-  /**
-   * The configuration the draft started from; a newer one replaces it immediately only while nothing has been typed.
-   */
-  const [config, setConfig] = useState(newest)
-  const [draft, setDraft] = useState(() => draftOf(settings, newest))
-  const begin = (from: PluginConfig | undefined) => {
-    setConfig(from)
-    setDraft(draftOf(settings, from))
-    setHasTried(false)
-  }
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(draftOf(settings, config))
-  const isOutdated = newest?.updated_at !== config?.updated_at
-  if (isOutdated && !isDirty) begin(newest)
-  const set = (change: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...change }))
+  const { draft, set, config, begin, isOutdated, isDirty, hasTried, setHasTried } = useSettingsDraft(settings, newest)
   const save = useSave(plugin, projectId, config, begin)
   const values = valuesOf(draft)
   const errors = validateSettings(settings, values)
@@ -146,6 +132,26 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
       </Stack>
     </fieldset>
   )
+}
+
+/**
+ * The draft and the configuration it started from. A newer configuration replaces both at once only while nothing has
+ * been typed.
+ */
+function useSettingsDraft(settings: readonly Setting[], newest: PluginConfig | undefined) {
+  const [config, setConfig] = useState(newest)
+  const [draft, setDraft] = useState(() => draftOf(settings, newest))
+  const [hasTried, setHasTried] = useState(false)
+  const begin = (from: PluginConfig | undefined) => {
+    setConfig(from)
+    setDraft(draftOf(settings, from))
+    setHasTried(false)
+  }
+  const isDirty = JSON.stringify(draft) !== JSON.stringify(draftOf(settings, config))
+  const isOutdated = newest?.updated_at !== config?.updated_at
+  if (isOutdated && !isDirty) begin(newest)
+  const set = (change: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...change }))
+  return { draft, set, config, begin, isOutdated, isDirty, hasTried, setHasTried }
 }
 
 function stateHint({ plugins: t }: Messages, isOn: boolean, isRunning: boolean): string {

@@ -14,37 +14,37 @@ const isBoundary = (text: string, index: number): boolean => index === 0 || !/[\
  */
 export function fuzzyScore(query: string, text: string): number | undefined {
   const wanted = query.trim().toLowerCase()
-  const given = text.toLowerCase()
+  const lower = text.toLowerCase()
   if (wanted === '') return 0
-  if (given === wanted) return exactScore
-  const at = given.indexOf(wanted)
-  if (at === 0) return prefixScore - lengthPenalty(given)
-  if (at > 0) return (isBoundary(given, at) ? wordScore : partScore) - lengthPenalty(given)
+  if (lower === wanted) return exactScore
+  const at = lower.indexOf(wanted)
+  if (at === 0) return prefixScore - lengthPenalty(lower)
+  if (at > 0) return (isBoundary(lower, at) ? wordScore : partScore) - lengthPenalty(lower)
   const words = wanted.split(/\s+/)
-  if (words.length > 1 && words.every(word => given.includes(word))) return wordsScore - lengthPenalty(given)
-  return sequence(wanted.replace(/\s+/g, ''), given)
+  if (words.length > 1 && words.every(word => lower.includes(word))) return wordsScore - lengthPenalty(lower)
+  return sequence(wanted.replace(/\s+/g, ''), lower)
 }
 
 const lengthPenalty = (text: string): number => Math.min(99, text.length)
 
 /** Letters at the beginning of words and directly after each other count more. */
-function sequence(wanted: string, given: string): number | undefined {
+function sequence(wanted: string, text: string): number | undefined {
   let score = 0
   let last = -1
   for (const letter of wanted) {
-    const next = nextOf(given, letter, last + 1)
+    const next = nextOf(text, letter, last + 1)
     if (next === -1) return undefined
-    score += isBoundary(given, next) ? 8 : next === last + 1 ? 5 : -Math.min(5, next - last)
+    score += isBoundary(text, next) ? 8 : next === last + 1 ? 5 : -Math.min(5, next - last)
     last = next
   }
-  return score < 0 ? undefined : Math.min(partScore - 1, sequenceScore + score) - lengthPenalty(given) / 2
+  return score < 0 ? undefined : Math.min(partScore - 1, sequenceScore + score) - lengthPenalty(text) / 2
 }
 
 /** Prefers the next letter that begins a word, unless the very next one matches. */
-function nextOf(given: string, letter: string, from: number): number {
-  const first = given.indexOf(letter, from)
+function nextOf(text: string, letter: string, from: number): number {
+  const first = text.indexOf(letter, from)
   if (first === -1 || first === from) return first
-  for (let at = first; at !== -1; at = given.indexOf(letter, at + 1)) if (isBoundary(given, at)) return at
+  for (let at = first; at !== -1; at = text.indexOf(letter, at + 1)) if (isBoundary(text, at)) return at
   return first
 }
 

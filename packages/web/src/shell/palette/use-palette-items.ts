@@ -41,7 +41,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
   const { projectId, organizationId } = useCurrentScope()
   const query = text.trim()
   const open = (path: string) => navigate({ to: path as never })
-  const found = useFoundInProject(projectId, query)
+  const matches = useFoundInProject(projectId, query)
   const members = useMembers(organizationId).data ?? []
   const plugins = usePlugins(organizationId ?? '').data ?? []
   const cohorts = useCohorts(projectId ?? '')
@@ -61,7 +61,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
   const project = `/project/${projectId}`
   const fit = <T>(all: readonly T[], textOf: (item: T) => string) => fuzzyFilter(query, all, textOf, perKindMax)
   const items: PaletteItem[] = [
-    ...fit(found.flags, ({ key, name }) => `${key} ${name}`).map(({ id, key }) => ({
+    ...fit(matches.flags, ({ key, name }) => `${key} ${name}`).map(({ id, key }) => ({
       id: `flag ${id}`,
       label: key,
       kind: t.palette.kinds.flag,
@@ -74,7 +74,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
       kind: t.palette.kinds.cohort,
       go: () => open(`${project}/cohorts/${id}`),
     })),
-    ...found.people.map(({ uuid, name }) => ({
+    ...matches.people.map(({ uuid, name }) => ({
       id: `person ${uuid}`,
       label: name,
       kind: t.palette.kinds.person,
@@ -110,7 +110,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
     })),
   ]
   // Last, and only for what can be a distinct id: it must not displace a result that is still loading.
-  if (projectId !== undefined && found.isSettled && !/\s/.test(query)) {
+  if (projectId !== undefined && matches.isSettled && !/\s/.test(query)) {
     items.push({
       id: debuggerId,
       label: t.palette.debug(query),
@@ -118,7 +118,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
       go: () => navigate({ to: '/project/$projectId/debugger', params: { projectId }, search: { id: query } }),
     })
   }
-  return { items, isSettled: found.isSettled }
+  return { items, isSettled: matches.isSettled }
 }
 
 function useActions(projectId: string | undefined, organizationId: string | undefined): PaletteItem[] {

@@ -7,14 +7,14 @@ const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\
 export function InlineMarkdown({ text }: { text: string }) {
   const parts: ReactNode[] = []
   let end = 0
-  for (const found of text.matchAll(pattern)) {
-    const [, code, bold, label, address] = found
-    const bare = found[5] && withoutPunctuation(found[5])
-    parts.push(text.slice(end, found.index))
-    if (code !== undefined) parts.push(<Code key={found.index}>{code}</Code>)
-    else if (bold !== undefined) parts.push(<b key={found.index}>{bold}</b>)
-    else parts.push(<Outside key={found.index} address={address ?? bare ?? ''} label={label ?? bare ?? ''} />)
-    end = found.index + (bare ?? found[0]).length
+  for (const match of text.matchAll(pattern)) {
+    const [, code, bold, label, address] = match
+    const bare = match[5] && withoutPunctuation(match[5])
+    parts.push(text.slice(end, match.index))
+    if (code !== undefined) parts.push(<Code key={match.index}>{code}</Code>)
+    else if (bold !== undefined) parts.push(<b key={match.index}>{bold}</b>)
+    else parts.push(<Outside key={match.index} address={address ?? bare ?? ''} label={label ?? bare ?? ''} />)
+    end = match.index + (bare ?? match[0]).length
   }
   parts.push(text.slice(end))
   return (

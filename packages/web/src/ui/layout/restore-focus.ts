@@ -73,8 +73,8 @@ function nearest({ element, levels }: Place): HTMLElement | undefined {
   for (const { parent, index } of levels) {
     if (!parent.isConnected) continue
     const children = [...parent.children]
-    const found = firstIn(children.slice(index)) ?? firstIn(children.slice(0, index).reverse())
-    if (found) return found
+    const neighbor = firstIn(children.slice(index)) ?? firstIn(children.slice(0, index).reverse())
+    if (neighbor) return neighbor
   }
   return undefined
 }
@@ -85,8 +85,8 @@ const headingOf = (main: HTMLElement): HTMLElement | undefined =>
 
 function firstIn(elements: readonly Element[]): HTMLElement | undefined {
   for (const element of elements) {
-    const found = firstOf(element)
-    if (found) return found
+    const focusable = firstOf(element)
+    if (focusable) return focusable
   }
   return undefined
 }

@@ -14,17 +14,12 @@ const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a
  * Members of static cohorts. `onChanged` is called with the persons that are added or removed; merges and deletions
  * of persons are announced as such.
  */
-export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
-  /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
-  const changeCount = async (cohortId: number, by: number): Promise<void> => {
-    if (by === 0) return
-    await db
-      .updateTable('cohorts')
-      .set({ people_count: sql`coalesce(people_count, 0) + ${by}` })
-      .where('id', '=', cohortId)
-      .execute()
-  }
+export const sqlCohortMemberStore = (
+  db: Kysely<Tables>,
+  onChanged: (personIds: readonly number[]) => void = () => {},
+) => ({ ...memberReads(db), ...memberWrites(db, onChanged) })
 
+function memberReads(db: Kysely<Tables>) {
   return {
     /** The subset of these cohorts that contain the person. */
     async holding(personId: number, cohortIds: readonly number[]): Promise<ReadonlySet<number>> {
@@ -37,6 +32,76 @@ export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: 
         .execute()
       return new Set(rows.map(row => row.cohort_id))
     },
+    /** Person ids, newest first; `search` matches part of a distinct id or of a property. */
+    async list(cohortId: number, search: string | undefined, window: Window): Promise<readonly number[]> {
+      let members = db
+        .selectFrom('cohort_people')
+        .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
+        .where('cohort_people.cohort_id', '=', cohortId)
+      if (search) {
+        members = members.where(
+          sql<boolean>`(${contains('persons.properties', search)} or exists (
+            select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', search)}
+          ))`,
+        )
+      }
+      const rows = await members
+        .select('cohort_people.person_id as id')
+        .orderBy('cohort_people.person_id', 'desc')
+        .limit(window.limit)
+        .offset(window.offset)
+        .execute()
+      return rows.map(row => row.id)
+    },
+    /** Person ids by distinct id; distinct ids without a person are not in the map. */
+    async findPersons(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const personIds = new Map<string, number>()
+      for (const part of inParts(distinctIds, parametersMax)) {
+        const rows = await db
+          .selectFrom('person_distinct_ids')
+          .select(['distinct_id', 'person_id'])
+          .where('project_id', '=', projectId)
+          .where('distinct_id', 'in', part)
+          .execute()
+        for (const row of rows) personIds.set(row.distinct_id, row.person_id)
+      }
+      return personIds
+    },
+    /** Person ids by UUID. */
+    async findPersonsByUuid(projectId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+      const personIds = new Map<string, number>()
+      for (const part of inParts(uuids, parametersMax)) {
+        const rows = await db
+          .selectFrom('persons')
+          .select(['uuid', 'id'])
+          .where('uuid', 'in', part)
+          .where(unindexed('project_id'), '=', projectId)
+          .execute()
+        for (const row of rows) personIds.set(row.uuid, row.id)
+      }
+      return personIds
+    },
+  }
+}
+
+function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void) {
+  /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
+  const changeCount = async (cohortId: number, by: number): Promise<void> => {
+    if (by === 0) return
+    await db
+      .updateTable('cohorts')
+      .set({ people_count: sql`coalesce(people_count, 0) + ${by}` })
+      .where('id', '=', cohortId)
+      .execute()
+  }
+
+  async function cohortsOf(personId: number): Promise<number[]> {
+    const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
+    const rows = await memberships.orderBy('cohort_id').execute()
+    return rows.map(row => row.cohort_id)
+  }
+
+  return {
     /** Adds persons of the project and returns how many are new. Persons that do not exist are skipped. */
     async add(projectId: number, cohortId: number, personIds: readonly number[]): Promise<number> {
       onChanged(personIds)
@@ -107,60 +172,5 @@ export function sqlCohortMemberStore(db: Kysely<Tables>, onChanged: (personIds: 
       for (const cohortId of cohortIds) await changeCount(cohortId, -1)
       return cohortIds
     },
-    /** Person ids, newest first; `search` matches part of a distinct id or of a property. */
-    async list(cohortId: number, search: string | undefined, window: Window): Promise<readonly number[]> {
-      let members = db
-        .selectFrom('cohort_people')
-        .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
-        .where('cohort_people.cohort_id', '=', cohortId)
-      if (search) {
-        members = members.where(
-          sql<boolean>`(${contains('persons.properties', search)} or exists (
-            select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', search)}
-          ))`,
-        )
-      }
-      const rows = await members
-        .select('cohort_people.person_id as id')
-        .orderBy('cohort_people.person_id', 'desc')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return rows.map(row => row.id)
-    },
-    /** Person ids by distinct id; distinct ids without a person are not in the map. */
-    async findPersons(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const personIds = new Map<string, number>()
-      for (const part of inParts(distinctIds, parametersMax)) {
-        const rows = await db
-          .selectFrom('person_distinct_ids')
-          .select(['distinct_id', 'person_id'])
-          .where('project_id', '=', projectId)
-          .where('distinct_id', 'in', part)
-          .execute()
-        for (const row of rows) personIds.set(row.distinct_id, row.person_id)
-      }
-      return personIds
-    },
-    /** Person ids by UUID. */
-    async findPersonsByUuid(projectId: number, uuids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-      const personIds = new Map<string, number>()
-      for (const part of inParts(uuids, parametersMax)) {
-        const rows = await db
-          .selectFrom('persons')
-          .select(['uuid', 'id'])
-          .where('uuid', 'in', part)
-          .where(unindexed('project_id'), '=', projectId)
-          .execute()
-        for (const row of rows) personIds.set(row.uuid, row.id)
-      }
-      return personIds
-    },
-  }
-
-  async function cohortsOf(personId: number): Promise<number[]> {
-    const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
-    const rows = await memberships.orderBy('cohort_id').execute()
-    return rows.map(row => row.cohort_id)
   }
 }

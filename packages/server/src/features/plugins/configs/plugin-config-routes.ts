@@ -1,33 +1,28 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, parseInstant, plusMilliseconds } from '../../../instant.ts'
+import type { Instant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
 import type { SecretBox } from '../../../storage/secret-box.ts'
 import type { Database, Stores } from '../../../stores.ts'
-import { type Actor, adminLevel, type Project, requireLevel } from '../../../tenancy.ts'
+import type { Actor, Project } from '../../../tenancy.ts'
 import type { Plugin } from '../plugin.ts'
-import { requireCanRead } from '../plugin-access.ts'
-import { metricsToWire } from '../plugin-resource.ts'
 import { acceptFirstRelease } from '../releases/accept-release.ts'
-import { type LogType, logTypes, noMetrics, type PluginMetricsTotal } from '../runtime/plugin-work.ts'
+import type { PluginMetricsTotal } from '../runtime/plugin-work.ts'
+import { getConfig, getUsed, requireCanConfigure, requireProjectCanRead } from './config-access.ts'
+import { sumLastDay } from './config-work-routes.ts'
 import type { PluginConfig } from './plugin-config.ts'
-import { type ConfigView, configToWire, inputFromWire, jobToWire, logToWire } from './plugin-config-resource.ts'
+import { type ConfigView, configToWire, inputFromWire } from './plugin-config-resource.ts'
 import { saveConfig } from './save-config.ts'
-import { triggerJob } from './trigger-job.ts'
 
 interface Deps {
   readonly database: Database
   readonly secretBox: SecretBox
-  /** Called when there may be a job to do. */
-  readonly wake: () => void
   readonly now: () => Instant
 }
 
-const dayMilliseconds = 24 * 60 * 60 * 1000
-
 /** Plugins as projects use them. */
-export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wake, now }: Deps): void {
+export function servePluginConfigs(serve: ServeRoute, { database, secretBox, now }: Deps): void {
   const r = routes.pluginConfigs
 
   serve(r.list, ({ project, query, url }) =>
@@ -42,7 +37,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
 
   serve(r.create, async request => {
     const { actor, project } = request
-    await requireCanConfigure(actor, project)
+    await requireCanConfigure(database, actor, project)
     const { plugin: pluginId, ...body } = request.body
     const input = inputFromWire(body)
     // The response is built inside the transaction: nothing may fail after the commit.
@@ -57,7 +52,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
 
   serve(r.rearrange, async request => {
     const { actor, project } = request
-    await requireCanConfigure(actor, project)
+    await requireCanConfigure(database, actor, project)
     // In ascending order, so that two requests cannot deadlock.
     const orders = Object.entries(request.body.orders).sort(([a], [b]) => Number(a) - Number(b))
     return database.transaction(async tx => {
@@ -83,60 +78,17 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    await requireCanConfigure(actor, project)
+    await requireCanConfigure(database, actor, project)
     await database.read(tx => getConfig(tx, project, params.id))
     const input = inputFromWire(request.body)
     return change(actor, project, params.id, input)
   })
 
   serve(r.remove, async ({ actor, project, params }) => {
-    await requireCanConfigure(actor, project)
+    await requireCanConfigure(database, actor, project)
     await change(actor, project, params.id, { enabled: false })
     return answer({ status: 204 })
   })
-
-  serve(r.job, async request => {
-    const { actor, project, params } = request
-    await requireCanConfigure(actor, project)
-    await database.read(tx => getConfig(tx, project, params.id))
-    const { type, payload = {} } = request.body.job
-    await database.transaction(async tx => {
-      const config = await getConfig(tx, project, params.id)
-      const plugin = await getUsed(tx, project, config)
-      await triggerJob(tx, actor, project, plugin, config, { type, payload }, now())
-    })
-    wake()
-    return answer({ status: 200 })
-  })
-
-  serve(r.jobs, ({ project, params, query, url }) =>
-    database.read(async tx => {
-      const config = await getConfig(tx, project, params.id)
-      const window = readWindow(query)
-      return pageBody(await tx.pluginJobs.list(config.id, window), window, url, job => jobToWire(job, now()))
-    }),
-  )
-
-  serve(r.logs, ({ project, params, query, url }) =>
-    database.read(async tx => {
-      const config = await getConfig(tx, project, params.id)
-      const window = readWindow(query)
-      const page = await tx.pluginLogs.list(config.id, readLogFilter(query), window)
-      return pageBody(page, window, url, log => logToWire(log, { config }))
-    }),
-  )
-
-  serve(r.metrics, ({ project, params }) =>
-    database.read(async tx => {
-      const config = await getConfig(tx, project, params.id)
-      const totals = (await lastDay(tx, [config])).get(config.id)
-      const hours = await tx.pluginMetrics.list(config.id, aDayAgo())
-      return {
-        ...metricsToWire(totals ?? noMetrics),
-        hours: hours.map(each => ({ hour: each.hour, ...metricsToWire(each) })),
-      }
-    }),
-  )
 
   function change(actor: Actor, project: Project, id: string, input: Parameters<typeof saveConfig>[4]) {
     return database.transaction(async tx => {
@@ -149,22 +101,9 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     })
   }
 
-  async function requireCanConfigure(actor: Actor, project: Project): Promise<void> {
-    await database.read(tx => requireProjectCanRead(tx, project))
-    requireLevel(actor, project.organizationId, adminLevel, 'configure plugins')
-  }
-
-  const aDayAgo = () => plusMilliseconds(now(), -dayMilliseconds)
-
-  const lastDay = (tx: Stores, configs: readonly PluginConfig[]) =>
-    tx.pluginMetrics.sum(
-      configs.map(config => config.id),
-      aDayAgo(),
-    )
-
   async function viewsOf(tx: Stores, project: Project, configs: readonly PluginConfig[]): Promise<ConfigView[]> {
     const attachments = await tx.pluginConfigs.listAttachments(configs.map(config => config.id))
-    const metrics = await lastDay(tx, configs)
+    const metrics = await sumLastDay(tx, configs, now())
     const views: ConfigView[] = []
     for (const config of configs) {
       const installed = await tx.plugins.find(config.pluginId)
@@ -187,25 +126,6 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
 const rateOf = (totals: PluginMetricsTotal | undefined): number | null =>
   totals && totals.calls > 0 ? (totals.calls - totals.failures) / totals.calls : null
 
-async function requireProjectCanRead(tx: Stores, project: Project): Promise<void> {
-  const organization = await tx.organizations.find(project.organizationId)
-  if (!organization) throw missing('Project')
-  requireCanRead(organization)
-}
-
-async function getConfig(tx: Stores, project: Project, id: string): Promise<PluginConfig> {
-  await requireProjectCanRead(tx, project)
-  const config = await tx.pluginConfigs.find(project.id, Number(id))
-  if (!config) throw missing('Plugin configuration')
-  return config
-}
-
-/** The plugin as the project's organization has accepted it. */
-async function getUsed(tx: Stores, project: Project, config: PluginConfig): Promise<Plugin> {
-  const plugin = (await tx.plugins.find(config.pluginId))!
-  return (await tx.pluginReleases.use(project.organizationId, plugin)).plugin
-}
-
 /** The plugin must be one that the organization can see. */
 async function findPlugin(tx: Stores, project: Project, pluginId: number): Promise<Plugin> {
   const organization = await tx.organizations.find(project.organizationId)
@@ -213,18 +133,4 @@ async function findPlugin(tx: Stores, project: Project, pluginId: number): Promi
   const plugin = await tx.plugins.findVisible(organization.id, pluginId)
   if (!plugin) throw invalid('plugin', 'does_not_exist', `This project has no access to a plugin with id ${pluginId}.`)
   return plugin
-}
-
-/** Invalid instants and types are ignored, as in all queries. */
-function readLogFilter(query: { before?: string; after?: string; search?: string; type_filter?: string }) {
-  const before = query.before === undefined ? undefined : parseInstant(query.before)
-  const after = query.after === undefined ? undefined : parseInstant(query.after)
-  const wanted = (query.type_filter ?? '').toUpperCase().split(',')
-  const types = logTypes.filter((type): type is LogType => wanted.includes(type))
-  return {
-    ...(before !== undefined && { before }),
-    ...(after !== undefined && { after }),
-    ...(query.search && { search: query.search }),
-    ...(types.length > 0 && { types }),
-  }
 }

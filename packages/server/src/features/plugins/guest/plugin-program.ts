@@ -5,6 +5,7 @@ import { fetchGuest } from './fetch-guest.ts'
 import { globalsGuest } from './globals-guest.ts'
 import type { GuestFunction } from './guest-environment.ts'
 import { metaGuest } from './meta-guest.ts'
+import { urlGuest } from './url-guest.ts'
 
 /** The modules that a plugin can import besides its own files. */
 export const availableModules: ReadonlySet<string> = new Set([
@@ -35,12 +36,12 @@ const topLevelNames = [
 
 /** The scripts that set up a realm's environment, around the plugin's compiled code. */
 export function pluginProgram(name: string, code: string): SandboxProgram {
-  const parts: GuestFunction[] = [globalsGuest, fetchGuest, cryptoGuest, metaGuest]
+  const parts: GuestFunction[] = [urlGuest, globalsGuest, fetchGuest, cryptoGuest, metaGuest]
   const topLevel = topLevelNames.map(method => `${method}: typeof ${method} === 'undefined' ? undefined : ${method}`)
   return {
     name,
     scripts: [
-      { fileName: 'halyard.js', text: `globalThis.halyard = {}; ${parts.map(invoke).join(';')}` },
+      { fileName: 'halyard.js', text: `globalThis.halyard = { modules: {} }; ${parts.map(invoke).join(';')}` },
       {
         fileName: 'plugin.js',
         text: `halyard.plugin = function (module, exports, require) {${code}\n;return { ${topLevel.join(', ')} } }`,

@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { monotonicNow } from '../../../concurrency/monotonic-clock.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import type { ChangeFeed } from '../../../storage/changes/changes.ts'
-import type { SecretBox } from '../../../storage/secret-box.ts'
-import type { Database } from '../../../stores.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
-import { openSealed, openSecrets } from '../configs/config-secrets.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
-import { switchOff } from '../configs/switch-off.ts'
-import { createSecretRedactor, type SecretRedactor } from '../secrets/redact-secrets.ts'
-import { type ActivePlugin, createActivePlugin } from './active-plugin.ts'
+import { type ActivationParts, activatePlugin } from './activate-plugin.ts'
+import type { ActivePlugin } from './active-plugin.ts'
 import { createEventChain } from './delivery/event-chain.ts'
 import { enqueueFlagChanges } from './delivery/flag-delivery.ts'
 import { createJobWorker } from './job-worker.ts'
-import type { PluginMeter } from './plugin-meter.ts'
-import type { RealmPool } from './realm-pool.ts'
 import { createSchedule } from './schedule.ts'
-import { createServices, type ServiceParts } from './services/create-services.ts'
-import type { PluginLogWriter } from './services/plugin-log.ts'
 
 /** The plugins that run on this node. */
 export interface PluginRuntime {
@@ -36,18 +27,10 @@ export interface PluginRuntime {
   close(): Promise<void>
 }
 
-export interface RuntimeParts extends Omit<ServiceParts, 'mark' | 'wake'> {
-  readonly database: Database
+export interface RuntimeParts extends Omit<ActivationParts, 'mark' | 'wake'> {
   readonly changes: ChangeFeed
-  readonly sandbox: Sandbox
-  readonly pool: RealmPool
-  readonly secretBox: SecretBox
-  readonly log: PluginLogWriter
-  readonly meter: PluginMeter
-  readonly now: () => Instant
   /** How often this node looks for work; 0 leaves schedules and jobs to other nodes. */
   readonly everyMs: number
-  readonly onError: (error: unknown) => void
 }
 
 const logKeptMs = 7 * 24 * 60 * 60 * 1_000
@@ -55,7 +38,7 @@ const pruneEveryMs = 60 * 60 * 1_000
 const flushEveryMs = 500
 
 export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
-  const { database, changes, sandbox, pool, secretBox, log, meter, onJobs, now, everyMs, onError } = parts
+  const { database, changes, pool, log, meter, onJobs, now, everyMs, onError } = parts
   let active = new Map<number, ActivePlugin>()
   let byProject = new Map<number, readonly ActivePlugin[]>()
   let reloading: Promise<void> = Promise.resolve()
@@ -69,46 +52,6 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   const jobs = createJobWorker({ database, findPlugin: configId => active.get(configId), log, onJobs, now, onError })
   const schedule = createSchedule(database, jobs)
 
-  function activate(enabled: EnabledConfig): ActivePlugin {
-    const { config, plugin, organizationId } = enabled
-    const redactor = createSecretRedactor()
-    const redactingLog: PluginLogWriter = {
-      ...log,
-      write: (origin, source, type, message) => log.write(origin, source, type, redactor.redact(message)),
-    }
-    const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
-    return createActivePlugin(enabled, {
-      sandbox,
-      pool,
-      log: redactingLog,
-      meter,
-      redact: redactor.redact,
-      services: createServices(enabled, { ...parts, log: redactingLog, mark, wake }),
-      load: () => load(enabled, redactor),
-      giveUp: reason => {
-        database.transaction(tx => switchOff(tx, place, config, redactor.redact(reason), now())).catch(onError)
-      },
-    })
-  }
-
-  async function load({ config, plugin, pinnedDigest }: EnabledConfig, redactor: SecretRedactor) {
-    redactor.learn(openSealed(secretBox, config))
-    const [code, attachments] = await database.read(async tx => [
-      pinnedDigest === undefined
-        ? await tx.plugins.findCode(plugin.id)
-        : await tx.pluginReleases.findCode(plugin.id, pinnedDigest),
-      await tx.pluginConfigs.readAttachments(config.id),
-    ])
-    const files = attachments.map(({ key, contentType, fileName, contentsBase64 }) => [
-      key,
-      { content_type: contentType, file_name: fileName, contents_base64: contentsBase64 },
-    ])
-    return {
-      code: code ?? '',
-      setup: { config: { ...openSecrets(secretBox, config) }, attachments: Object.fromEntries(files) },
-    }
-  }
-
   /** What has not changed continues; the rest is closed and, if it is still enabled, created again. */
   async function reload(): Promise<void> {
     if (closed) return
@@ -117,7 +60,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     for (const one of enabled) {
       const old = active.get(one.config.id)
       const isSame = old && versionOf(old.enabled) === versionOf(one)
-      next.set(one.config.id, isSame ? old : activate(one))
+      next.set(one.config.id, isSame ? old : activatePlugin(one, { ...parts, mark, wake }))
     }
     const gone = [...active].filter(([id, plugin]) => next.get(id) !== plugin).map(([, plugin]) => plugin)
     const fresh = [...next.values()].filter(plugin => active.get(plugin.enabled.config.id) !== plugin)

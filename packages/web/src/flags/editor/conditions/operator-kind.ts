@@ -47,9 +47,9 @@ export const valueKind = (operator: string): ValueKind =>
 
 /** Converts the value to the shape that another operator expects. */
 export function valueFor(operator: string, value: unknown): unknown {
-  const given = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
+  const values = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
   // Operators without a value store their own name as the value.
-  const list = given.filter(item => item !== 'is_set' && item !== 'is_not_set')
+  const list = values.filter(item => item !== 'is_set' && item !== 'is_not_set')
   switch (valueKind(operator)) {
     case 'nothing':
       return operator

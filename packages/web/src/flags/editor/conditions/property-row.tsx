@@ -1,5 +1,5 @@
 import { operators, strictOperators } from '@halyard/engine'
-import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, Text } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
 import { useMessages } from '../../../i18n/language.tsx'
@@ -8,9 +8,10 @@ import type { Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 import { inverted, negated, withCase } from './negation.ts'
-import { parseJson, valueFor, valueKind } from './operator-kind.ts'
+import { valueFor } from './operator-kind.ts'
 import { type PropertySource, usePropertyNames, usePropertyValues } from './property-suggestions.ts'
 import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
+import { suggestionsMax, ValueField } from './value-field.tsx'
 
 interface Props {
   property: Property
@@ -144,100 +145,4 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
       />
     </>
   )
-}
-
-const suggestionsMax = 20
-
-interface ValueProps {
-  property: Property
-  suggestions: readonly string[]
-  fault: string | undefined
-  onChange: (value: unknown) => void
-}
-
-function ValueField({ property, suggestions, fault, onChange }: ValueProps) {
-  const t = useMessages()
-  const { value } = property
-  const label = t.editor.value
-  const className = classes.value as string
-  switch (valueKind(property.operator)) {
-    case 'nothing':
-      return null
-    case 'list':
-      return (
-        <TagsInput
-          aria-label={label}
-          placeholder={Array.isArray(value) && value.length > 0 ? '' : t.editor.values}
-          value={(Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]).map(String)}
-          error={fault}
-          aria-description={Array.isArray(value) ? value.join(', ') : ''}
-          title={Array.isArray(value) ? value.join(', ') : undefined}
-          data={[...suggestions]}
-          limit={suggestionsMax}
-          onChange={onChange}
-          acceptValueOnBlur
-          className={className}
-        />
-      )
-    case 'range': {
-      const [least, most] = (Array.isArray(value) ? value : ['', '']).map(String)
-      return (
-        <Group gap={4} wrap="nowrap" align="flex-start" className={className}>
-          <TextInput
-            aria-label={t.editor.least}
-            inputMode="decimal"
-            value={least ?? ''}
-            error={fault}
-            onChange={event => onChange([event.currentTarget.value, most ?? ''])}
-          />
-          <Text size="sm" c="dimmed" pt={7}>
-            {t.editor.and}
-          </Text>
-          <TextInput
-            aria-label={t.editor.most}
-            inputMode="decimal"
-            value={most ?? ''}
-            error={fault !== undefined}
-            onChange={event => onChange([least ?? '', event.currentTarget.value])}
-          />
-        </Group>
-      )
-    }
-    case 'json':
-      return (
-        <TextInput
-          aria-label={label}
-          placeholder='["a", 1]'
-          ff="monospace"
-          value={typeof value === 'string' || value === undefined ? (value ?? '') : JSON.stringify(value)}
-          error={fault}
-          onChange={event => onChange(parseJson(event.currentTarget.value))}
-          className={className}
-        />
-      )
-    default: {
-      const kind = valueKind(property.operator)
-      const hints = { date: t.editor.dateHint, version: '1.4.0', pattern: '^beta-', number: '18', text: label }
-      const shared = {
-        'aria-label': label,
-        placeholder: hints[kind as keyof typeof hints],
-        value: value === undefined || value === null ? '' : String(value),
-        error: fault,
-        className,
-      }
-      if (kind === 'text') {
-        // The typed value itself is no suggestion: its list would cover what is below the field.
-        const others = suggestions.filter(each => each !== shared.value)
-        return <Autocomplete {...shared} data={others} limit={suggestionsMax} onChange={onChange} />
-      }
-      return (
-        <TextInput
-          {...shared}
-          ff={kind === 'pattern' ? 'monospace' : 'text'}
-          inputMode={kind === 'number' ? 'decimal' : 'text'}
-          onChange={event => onChange(event.currentTarget.value)}
-        />
-      )
-    }
-  }
 }

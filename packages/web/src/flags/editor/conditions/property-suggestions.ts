@@ -14,7 +14,7 @@ const rarely = { staleTime: 5 * 60_000, refetchInterval: false, refetchOnWindowF
 
 export function usePropertyNames(projectId: string, source: PropertySource): readonly string[] {
   const call = useCall()
-  const found = useQuery({
+  const definitions = useQuery({
     ...rarely,
     queryKey: ['definitions', projectId, 'properties', source],
     queryFn: ({ signal }) =>
@@ -28,7 +28,7 @@ export function usePropertyNames(projectId: string, source: PropertySource): rea
       }),
     enabled: projectId !== '',
   }).data
-  return useMemo(() => found?.results.map(({ name }) => name) ?? none, [found])
+  return useMemo(() => definitions?.results.map(({ name }) => name) ?? none, [definitions])
 }
 
 /** Sampled values of a property; none while its name is being typed. */
@@ -36,7 +36,7 @@ export function usePropertyValues(projectId: string, source: PropertySource, nam
   const call = useCall()
   const [key] = useDebouncedValue(name, 300)
   const isKnown = usePropertyNames(projectId, source).includes(key)
-  const found = useQuery({
+  const samples = useQuery({
     ...rarely,
     queryKey: ['definitions', projectId, 'values', source, key],
     queryFn: ({ signal }) => {
@@ -53,17 +53,20 @@ export function usePropertyValues(projectId: string, source: PropertySource, nam
     },
     enabled: isKnown,
   }).data
-  return useMemo(() => (found && key === name ? found.map(value => String(value.name)) : none), [found, key, name])
+  return useMemo(
+    () => (samples && key === name ? samples.map(value => String(value.name)) : none),
+    [samples, key, name],
+  )
 }
 
 /** Names of the events that the project has received; undefined until they are loaded. */
 export function useEventNames(projectId: string): readonly string[] | undefined {
   const call = useCall()
-  const found = useQuery({
+  const definitions = useQuery({
     ...rarely,
     queryKey: ['definitions', projectId, 'events'],
     queryFn: ({ signal }) =>
       call(routes.definitions.listEvents, { params: { project_id: projectId }, query: { limit: namesMax }, signal }),
   }).data
-  return useMemo(() => found?.results.map(({ name }) => name), [found])
+  return useMemo(() => definitions?.results.map(({ name }) => name), [definitions])
 }

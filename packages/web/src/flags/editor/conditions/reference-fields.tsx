@@ -32,11 +32,11 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
       isCohort ? negated({ ...property, operator: 'in' }, out) : { ...property, operator: out ? 'not_in' : 'in' },
     )
   const chosen = String(property.value ?? '')
-  const known = cohorts.map(({ id, name }) => ({ value: String(id), label: name }))
+  const cohortOptions = cohorts.map(({ id, name }) => ({ value: String(id), label: name }))
   const options =
-    chosen === '' || known.some(({ value }) => value === chosen)
-      ? known
-      : [...known, { value: chosen, label: `#${chosen}` }]
+    chosen === '' || cohortOptions.some(({ value }) => value === chosen)
+      ? cohortOptions
+      : [...cohortOptions, { value: chosen, label: `#${chosen}` }]
   return (
     <>
       <NativeSelect
@@ -73,7 +73,7 @@ const none: readonly Flag[] = []
 function useFoundFlags(projectId: string, text: string): readonly Flag[] {
   const call = useCall()
   const [search] = useDebouncedValue(text.trim(), waitMilliseconds)
-  const found = useQuery({
+  const matches = useQuery({
     queryKey: ['flags-found', projectId, 'pick', search],
     queryFn: ({ signal }) =>
       call(routes.flags.list, {
@@ -83,17 +83,17 @@ function useFoundFlags(projectId: string, text: string): readonly Flag[] {
       }),
     placeholderData: keepPreviousData,
   })
-  return found.data?.results ?? none
+  return matches.data?.results ?? none
 }
 
 export function FlagFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
   const { flags, flagId, projectId } = useEditing()
   const [search, setSearch] = useState('')
-  const found = useFoundFlags(projectId, search)
-  const known = new Map([...found, ...flags].map(flag => [flag.id, flag]))
-  const target = known.get(Number(property.key))
-  const options = [...known.values()]
+  const matches = useFoundFlags(projectId, search)
+  const flagsById = new Map([...matches, ...flags].map(flag => [flag.id, flag]))
+  const target = flagsById.get(Number(property.key))
+  const options = [...flagsById.values()]
     .filter(flag => flag.id !== flagId)
     .map(flag => ({ value: String(flag.id), label: flag.key }))
   const variants = target ? readFilters(target.filters).variants.map(({ key }) => ({ value: key, label: key })) : []

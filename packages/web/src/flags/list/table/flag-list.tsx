@@ -95,36 +95,14 @@ export function FlagList({
       aria-rowcount={rows.count + 1}
       style={{ '--wide-columns': tracks.wide, '--medium-columns': tracks.medium } as CSSProperties}
     >
-      <div role="rowgroup" className={classes.headGroup}>
-        <div role="row" aria-rowindex={1} className={classes.head}>
-          <span role="columnheader">
-            <Checkbox
-              size="xs"
-              aria-label={t.flags.selectAll}
-              checked={isAll}
-              indeterminate={!isAll && selected.size > 0}
-              onChange={event => onSelectAll(event.currentTarget.checked)}
-            />
-          </span>
-          <Header field="key" sort={sort} onSort={onSort}>
-            {t.flags.columnFlag}
-          </Header>
-          {shownColumns.map(name => (
-            <Header
-              key={name}
-              field={columns[name].sort}
-              sort={sort}
-              onSort={onSort}
-              className={columns[name].isNarrow ? classes.medium : classes.wide}
-            >
-              {columnLabel(t, name)}
-            </Header>
-          ))}
-          <Header field="state" sort={sort} onSort={onSort}>
-            {t.flags.columnSwitch}
-          </Header>
-        </div>
-      </div>
+      <ListHead
+        shownColumns={shownColumns}
+        sort={sort}
+        onSort={onSort}
+        isAll={isAll}
+        isSome={selected.size > 0}
+        onSelectAll={onSelectAll}
+      />
       <div
         ref={scroller}
         className={classes.scroller}
@@ -153,6 +131,47 @@ export function FlagList({
             )
           })}
         </div>
+      </div>
+    </div>
+  )
+}
+
+interface HeadProps extends Pick<Props, 'shownColumns' | 'sort' | 'onSort' | 'onSelectAll'> {
+  isAll: boolean
+  isSome: boolean
+}
+
+function ListHead({ shownColumns, sort, onSort, isAll, isSome, onSelectAll }: HeadProps) {
+  const t = useMessages()
+  return (
+    <div role="rowgroup" className={classes.headGroup}>
+      <div role="row" aria-rowindex={1} className={classes.head}>
+        <span role="columnheader">
+          <Checkbox
+            size="xs"
+            aria-label={t.flags.selectAll}
+            checked={isAll}
+            indeterminate={!isAll && isSome}
+            onChange={event => onSelectAll(event.currentTarget.checked)}
+          />
+        </span>
+        <Header field="key" sort={sort} onSort={onSort}>
+          {t.flags.columnFlag}
+        </Header>
+        {shownColumns.map(name => (
+          <Header
+            key={name}
+            field={columns[name].sort}
+            sort={sort}
+            onSort={onSort}
+            className={columns[name].isNarrow ? classes.medium : classes.wide}
+          >
+            {columnLabel(t, name)}
+          </Header>
+        ))}
+        <Header field="state" sort={sort} onSort={onSort}>
+          {t.flags.columnSwitch}
+        </Header>
       </div>
     </div>
   )

@@ -67,27 +67,9 @@ export const FlagRow = memo(function FlagRow({
         />
       </span>
       <span role="rowheader" className={classes.flag}>
-        <span className={classes.title}>
-          <Link
-            to="/project/$projectId/flags/$flagId"
-            params={{ projectId, flagId: String(flag.id) }}
-            className={classes.key as string}
-            title={flag.key}
-          >
-            {flag.key}
-          </Link>
-          {isFavorite && (
-            <span role="img" aria-label={t.views.favorite} className={classes.star}>
-              <StarIcon size={14} isFilled />
-            </span>
-          )}
+        <Title projectId={projectId} flag={flag} isFavorite={isFavorite}>
           <FlagBadges nextChange={nextChange} checks={usage?.checks ?? noChecks} />
-          {flag.name !== '' && (
-            <span className={classes.name} title={flag.name}>
-              {flag.name}
-            </span>
-          )}
-        </span>
+        </Title>
         <span className={classes.state}>
           <span className={classes.dot} data-color={state.color} aria-hidden="true" />
           {state.text}
@@ -105,28 +87,66 @@ export const FlagRow = memo(function FlagRow({
         </span>
       ))}
       <span role="cell">
-        {flag.can_edit && !flag.deleted ? (
-          <Switch
-            size="sm"
-            color="green"
-            aria-label={t.flags.toggle(flag.key)}
-            checked={flag.active}
-            onChange={() => onToggle(flag)}
-          />
-        ) : (
-          <Badge
-            variant="light"
-            color={flag.active && !flag.deleted ? 'green' : 'gray'}
-            size="sm"
-            title={flag.deleted ? t.flags.deletedHint : t.flags.readOnly}
-          >
-            {flag.active && !flag.deleted ? t.flags.stateOn : t.flags.stateOff}
-          </Badge>
-        )}
+        <RowSwitch flag={flag} onToggle={onToggle} />
       </span>
     </div>
   )
 })
+
+interface TitleProps extends Pick<Props, 'projectId' | 'flag' | 'isFavorite'> {
+  /** Badges between the key and the name. */
+  children: ReactNode
+}
+
+function Title({ projectId, flag, isFavorite, children }: TitleProps) {
+  const t = useMessages()
+  return (
+    <span className={classes.title}>
+      <Link
+        to="/project/$projectId/flags/$flagId"
+        params={{ projectId, flagId: String(flag.id) }}
+        className={classes.key as string}
+        title={flag.key}
+      >
+        {flag.key}
+      </Link>
+      {isFavorite && (
+        <span role="img" aria-label={t.views.favorite} className={classes.star}>
+          <StarIcon size={14} isFilled />
+        </span>
+      )}
+      {children}
+      {flag.name !== '' && (
+        <span className={classes.name} title={flag.name}>
+          {flag.name}
+        </span>
+      )}
+    </span>
+  )
+}
+
+/** A badge where the user cannot switch the flag. */
+function RowSwitch({ flag, onToggle }: Pick<Props, 'flag' | 'onToggle'>) {
+  const t = useMessages()
+  return flag.can_edit && !flag.deleted ? (
+    <Switch
+      size="sm"
+      color="green"
+      aria-label={t.flags.toggle(flag.key)}
+      checked={flag.active}
+      onChange={() => onToggle(flag)}
+    />
+  ) : (
+    <Badge
+      variant="light"
+      color={flag.active && !flag.deleted ? 'green' : 'gray'}
+      size="sm"
+      title={flag.deleted ? t.flags.deletedHint : t.flags.readOnly}
+    >
+      {flag.active && !flag.deleted ? t.flags.stateOn : t.flags.stateOff}
+    </Badge>
+  )
+}
 
 /** The whole text of a cell that may not fit. */
 function fullText(name: ColumnName, flag: FlagSummary): string | undefined {

@@ -21,7 +21,7 @@ export function useFlagUsage(
     const ids = Array.from({ length: chunkRows }, (_, n) => rows.at(start + n)?.id).filter(id => id !== undefined)
     if (ids.length > 0) chunks.push(ids.sort((a, b) => a - b).join())
   }
-  const found = useQueries({
+  const usageById = useQueries({
     queries: chunks.map(ids => ({
       queryKey: ['flag-usage', projectId, ids],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -35,5 +35,5 @@ export function useFlagUsage(
       return byId
     },
   })
-  return flagId => found.get(flagId)
+  return flagId => usageById.get(flagId)
 }

@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts'
 
 /** Service keys, scopes for what controls changes, and which account created or promoted which. */
 export const rights: Migration = {
-  version: 65,
+  version: 67,
   name: 'rights',
   async up({ db, text, integer, run }) {
     // An account that no person signs in to: the actor of a service key.

@@ -1,0 +1,208 @@
+import Type, { type Static } from 'typebox'
+import { inOrganization, open, route } from '../route.ts'
+import { IdInput, Instant, Nullable, OneOfInput, OrganizationParams, Uuid } from '../schema.ts'
+import { UserBasic } from './users.ts'
+
+export const claimRulesMax = 20
+export const exchangedKeySecondsMax = 3600
+
+const ClaimRule = Type.Object(
+  {
+    claim: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Name of a claim of the token whose value is a text.',
+      examples: ['sub'],
+    }),
+    match: OneOfInput(['exact', 'prefix'] as const, {
+      description: '`exact`, or `prefix`, which must end with a separator.',
+      examples: ['exact'],
+    }),
+    value: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'What the claim must be, or begin with.',
+      examples: ['repo:acme/shop:ref:refs/heads/main'],
+    }),
+  },
+  { title: 'ClaimRule', description: 'A condition on a claim; all rules must hold.' },
+)
+
+const fields = {
+  name: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Name of the relationship.',
+    examples: ['Deployments of the shop'],
+  }),
+  issuer: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Issuer of the tokens (`iss`), which publishes its keys by OpenID Connect discovery.',
+    examples: ['https://token.actions.githubusercontent.com'],
+  }),
+  audience: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: 'Audience of the tokens (`aud`).',
+    examples: ['https://flags.acme.com'],
+  }),
+  rules: Type.Array(ClaimRule, {
+    maxItems: claimRulesMax,
+    description: 'Conditions on claims, at least one. All must hold.',
+    examples: [[{ claim: 'sub', match: 'exact', value: 'repo:acme/shop:ref:refs/heads/main' }]],
+  }),
+  scopes: Type.Array(Type.String({ maxLength: 100 }), {
+    maxItems: 100,
+    description: 'Scopes of the keys, such as `feature_flag:write`; `*` is refused.',
+    examples: [['feature_flag:write']],
+  }),
+  projects: Type.Array(Type.Integer(), {
+    maxItems: 1000,
+    description: 'Ids of the projects that the keys are limited to; empty means all of the organization.',
+    examples: [[1]],
+  }),
+  ttl_seconds: Type.Integer({
+    minimum: 60,
+    maximum: exchangedKeySecondsMax,
+    description: 'Seconds after which a key expires, at most an hour.',
+    examples: [900],
+  }),
+}
+
+export const TrustRelationship = Type.Object(
+  {
+    id: Uuid('Unique id of the relationship, and `audience` of the exchange.'),
+    ...fields,
+    created_by: UserBasic,
+    created_at: Instant('When the relationship was created.'),
+    updated_at: Instant('When the relationship was last changed.'),
+    last_used_at: Nullable(Instant('When a token was last exchanged.', null)),
+  },
+  { title: 'TrustRelationship', description: 'Which tokens of an issuer are exchanged for which keys.' },
+)
+export type TrustRelationship = Static<typeof TrustRelationship>
+
+const tag = 'Token exchange'
+const relationships = '/api/organizations/:parent_lookup_organization_id/trust_relationships' as const
+const RelationshipParams = Type.Object({
+  ...OrganizationParams.properties,
+  relationship_id: IdInput('Id of the relationship.'),
+})
+const reading = inOrganization('organization:read')
+const writing = inOrganization('organization:write')
+
+export const trustRelationshipRoutes = {
+  list: route({
+    method: 'GET',
+    path: relationships,
+    tag,
+    operationId: 'listTrustRelationships',
+    summary: 'List the trust relationships (admin)',
+    description: 'Requires the admin level. At most 100, oldest first.',
+    access: reading,
+    params: OrganizationParams,
+    responses: { 200: Type.Array(TrustRelationship) },
+  }),
+  create: route({
+    method: 'POST',
+    path: relationships,
+    tag,
+    operationId: 'createTrustRelationship',
+    summary: 'Trust tokens of an issuer (admin)',
+    description:
+      'Requires the admin level. Every token that the rules accept gets a key with these scopes, so name the repository and the branch.',
+    access: writing,
+    params: OrganizationParams,
+    body: Type.Object({
+      name: fields.name,
+      issuer: fields.issuer,
+      audience: fields.audience,
+      rules: fields.rules,
+      scopes: fields.scopes,
+      projects: Type.Optional(fields.projects),
+      ttl_seconds: Type.Optional(fields.ttl_seconds),
+    }),
+    responses: { 201: TrustRelationship },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${relationships}/:relationship_id`,
+    tag,
+    operationId: 'getTrustRelationship',
+    summary: 'Get a trust relationship (admin)',
+    description: 'Requires the admin level.',
+    access: reading,
+    params: RelationshipParams,
+    responses: { 200: TrustRelationship },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${relationships}/:relationship_id`,
+    tag,
+    operationId: 'updateTrustRelationship',
+    summary: 'Change a trust relationship (admin); its keys are revoked',
+    description: 'Requires the admin level. Changes only the fields that the body contains.',
+    access: writing,
+    params: RelationshipParams,
+    body: Type.Object({
+      name: Type.Optional(fields.name),
+      issuer: Type.Optional(fields.issuer),
+      audience: Type.Optional(fields.audience),
+      rules: Type.Optional(fields.rules),
+      scopes: Type.Optional(fields.scopes),
+      projects: Type.Optional(fields.projects),
+      ttl_seconds: Type.Optional(fields.ttl_seconds),
+    }),
+    responses: { 200: TrustRelationship },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${relationships}/:relationship_id`,
+    tag,
+    operationId: 'deleteTrustRelationship',
+    summary: 'Remove a trust relationship (admin); its keys stop at once',
+    description: 'Requires the admin level. What its keys changed stays attributed to it.',
+    access: writing,
+    params: RelationshipParams,
+    responses: { 204: null },
+  }),
+}
+
+const OAuthProblem = Type.Object(
+  {
+    error: Type.String({ description: 'Code of RFC 6749 and RFC 8693.', examples: ['invalid_request'] }),
+    error_description: Type.String({ description: 'What is wrong.', examples: ['The claim `ref` does not match.'] }),
+  },
+  { title: 'OAuthProblem', description: 'An error in the shape of OAuth 2.0.' },
+)
+
+export const tokenExchangeRoutes = {
+  exchange: route({
+    method: 'POST',
+    path: '/api/token',
+    tag,
+    operationId: 'exchangeToken',
+    summary: 'Exchange the identity token of a CI job or workload for a key (RFC 8693)',
+    description:
+      'A form with `grant_type` = `urn:ietf:params:oauth:grant-type:token-exchange`, `subject_token` (a JWT), `subject_token_type` = `urn:ietf:params:oauth:token-type:jwt` or `…:id_token`, and `audience` = id of the trust relationship.',
+    access: open,
+    errorShape: 'oauth',
+    refusal: OAuthProblem,
+    responses: {
+      200: Type.Object(
+        {
+          access_token: Type.String({ description: 'The key.', examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
+          issued_token_type: Type.String({
+            description: 'Type of the key.',
+            examples: ['urn:ietf:params:oauth:token-type:access_token'],
+          }),
+          token_type: Type.String({ description: 'How it is sent.', examples: ['Bearer'] }),
+          expires_in: Type.Integer({ description: 'Seconds until it expires.', examples: [900] }),
+          scope: Type.String({ description: 'Its scopes, separated by spaces.', examples: ['feature_flag:write'] }),
+        },
+        { title: 'ExchangedToken', description: 'A short-lived key.' },
+      ),
+    },
+  }),
+}

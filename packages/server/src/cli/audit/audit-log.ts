@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { beginSegment } from '../../features/audit/begin-segment.ts'
+import { cefLine, jsonLine } from '../../features/audit/export-lines.ts'
+import { canonicalJson } from '../../features/audit/verify-chain.ts'
+import { instantOf } from '../../instant.ts'
+import { originOf } from '../../origin.ts'
+import { printJson, printRows } from '../output.ts'
+import { CommandError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
+
+const exportedAtOnceMax = 500
+
+/** `halyard audit head` */
+export const printHeads = (options: { readonly json?: boolean }): Promise<void> =>
+  withDatabase(async database => {
+    const heads = await database.read(tx => tx.audit.listHeads())
+    const rows = heads.map(({ organizationId, sequence, hash }) => ({ organization: organizationId, sequence, hash }))
+    if (options.json) return printJson(rows)
+    printRows(rows, ['organization', 'sequence', 'hash'], {})
+  })
+
+/** `halyard audit export <organization>`: it leaves an entry, as every export does. */
+export const exportLog = (
+  organizationId: string,
+  { format, after }: { readonly format: 'jsonl' | 'cef'; readonly after: number },
+): Promise<void> =>
+  withDatabase(async database => {
+    const head = await database.read(tx => tx.audit.findHead(organizationId))
+    if (!head) throw new CommandError(`There is no audit log of ${organizationId}. See: halyard audit head`)
+    const origin = originOf('exportAuditLog', { kind: 'command_line', id: null, label: null })
+    const at = instantOf(new Date())
+    await database.transaction(async tx => tx.audit.add({ organizationId, at, user: null, origin, activities: [] }))
+    const lineOf = format === 'cef' ? cefLine : jsonLine
+    for (let last = after; last < head.sequence; ) {
+      const from = last
+      const page = await database.read(tx => tx.audit.listAfter(organizationId, from, exportedAtOnceMax))
+      const entries = page.filter(({ sequence }) => sequence <= head.sequence)
+      if (entries.length === 0) break
+      const text = entries.map(entry => `${lineOf(entry)}\n`).join('')
+      if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+      last = entries.at(-1)!.sequence
+    }
+    const { sequence, hash } = head
+    if (format === 'jsonl') process.stdout.write(`${canonicalJson({ head: { sequence, hash } })}\n`)
+  })
+
+/** `halyard audit restored` */
+export const beginSegments = (): Promise<void> =>
+  withDatabase(async database => {
+    const count = await beginSegment(database, instantOf(new Date()))
+    console.log(`Began a new segment of ${count} audit logs.`)
+  })

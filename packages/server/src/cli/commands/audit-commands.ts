@@ -1,0 +1,28 @@
+import { type Command, Option } from 'commander'
+import { group, jsonOption, load, wholeNumber } from './options.ts'
+
+export function addAuditCommands(program: Command): void {
+  const audit = group(program, 'audit', 'verify exported audit logs; print and export them, beside the database')
+  audit
+    .command('verify <file>')
+    .description('verify an export (JSON Lines) on its own: changed, missing, swapped and cut-off entries are reported')
+    .option('--head <hash>', 'hash of an entry that was noted earlier and must be in the log')
+    .option('--after <hash>', 'head of an earlier export that this one continues')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('../audit/verify.ts')).verify))
+  audit
+    .command('head')
+    .description('print the newest entry of each log: write it down outside of Halyard')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('../audit/audit-log.ts')).printHeads))
+  audit
+    .command('export <organization>')
+    .description('write the log of an organization to standard output, also of a deleted one')
+    .addOption(new Option('--format <format>', 'format').choices(['jsonl', 'cef']).default('jsonl'))
+    .option('--after <sequence>', 'only entries after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
+    .action(load(async () => (await import('../audit/audit-log.ts')).exportLog))
+  audit
+    .command('restored')
+    .description('begin a new segment of each log after a backup was restored; it names the head of the backup')
+    .action(load(async () => (await import('../audit/audit-log.ts')).beginSegments))
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AuditEntry as AuditEntryWire, routes } from '@halyard/contract'
+import { readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import { parseInstant } from '../../instant.ts'
+import { invalid } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import type { AuditEntry, AuditFilter, AuditHead } from './audit-store.sql.ts'
+import { cefLine, jsonLine } from './export-lines.ts'
+import { canonicalJson, firstPreviousHash } from './verify-chain.ts'
+
+const searchMillisecondsMax = 5000
+const exportedAtOnceMax = 500
+
+export function serveAudit(serve: ServeRoute, { database }: { readonly database: Database }): void {
+  const r = routes.audit
+
+  serve(r.list, ({ organization, query, url }) =>
+    database.read(
+      async tx => {
+        const { limit } = readWindow(query)
+        const filter = { organizationId: organization.id, ...(await readFilter(tx, query)) }
+        const entries = await tx.audit.list(filter, limit + 1)
+        const shown = entries.slice(0, limit)
+        return {
+          next: entries.length > limit ? linkBefore(url, shown.at(-1)!.sequence) : null,
+          results: shown.map(toWire),
+        }
+      },
+      { statementMillisecondsMax: searchMillisecondsMax },
+    ),
+  )
+
+  serve(r.head, async ({ organization }) => {
+    const { sequence, hash, pruned } = await headOf(organization.id)
+    return { sequence, hash, pruned }
+  })
+
+  serve(r.export, async ({ organization, query }) => {
+    const { format = 'jsonl' } = query
+    if (format !== 'jsonl' && format !== 'cef') {
+      throw invalid('format', 'invalid_choice', '`format` must be jsonl or cef.')
+    }
+    const after = sequenceOf(query.after) ?? 0
+    const head = await headOf(organization.id)
+    return answer({
+      status: 200,
+      takeOver(response, headers) {
+        response.writeHead(200, {
+          ...headers,
+          'content-type': format === 'cef' ? 'text/plain; charset=utf-8' : 'application/x-ndjson',
+          'content-disposition': `attachment; filename="audit-log.${format}"`,
+        })
+        writeExport(response, head, after, format).catch(error => response.destroy(error))
+        return undefined
+      },
+    })
+  })
+
+  const headOf = async (organizationId: string): Promise<AuditHead> =>
+    (await database.read(tx => tx.audit.findHead(organizationId))) ?? {
+      organizationId,
+      sequence: 0,
+      hash: firstPreviousHash,
+      pruned: { sequence: 0, hash: firstPreviousHash },
+    }
+
+  /** Up to the head of the moment in which it began. */
+  async function writeExport(response: ServerResponse, head: AuditHead, after: number, format: 'jsonl' | 'cef') {
+    const lineOf = format === 'cef' ? cefLine : jsonLine
+    for (let last = after; last < head.sequence && !response.destroyed; ) {
+      const from = last
+      const page = await database.read(tx => tx.audit.listAfter(head.organizationId, from, exportedAtOnceMax))
+      const entries = page.filter(({ sequence }) => sequence <= head.sequence)
+      if (entries.length === 0) break
+      const hasCapacity = response.write(entries.map(entry => `${lineOf(entry)}\n`).join(''))
+      if (!hasCapacity) await Promise.race([once(response, 'drain'), once(response, 'close')])
+      last = entries.at(-1)!.sequence
+    }
+    const { sequence, hash } = head
+    response.end(format === 'cef' ? '' : `${canonicalJson({ head: { sequence, hash } })}\n`)
+  }
+}
+
+const toWire = ({ content, hash }: AuditEntry): AuditEntryWire => ({ ...JSON.parse(content), hash })
+
+function linkBefore(url: URL, sequence: number): string {
+  const link = new URL(url)
+  link.searchParams.set('before', String(sequence))
+  return link.href
+}
+
+const sequenceOf = (text: string | undefined): number | undefined =>
+  /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined
+
+type Query = Partial<Record<'user' | 'object' | 'operation' | 'date_from' | 'date_to' | 'search' | 'before', string>>
+
+/** An unknown user matches no entries. */
+async function readFilter(tx: Stores, query: Query): Promise<Omit<AuditFilter, 'organizationId'>> {
+  return {
+    userId: query.user ? await userIdOf(tx, query.user) : undefined,
+    object: query.object || undefined,
+    operation: query.operation || undefined,
+    from: readInstant('date_from', query.date_from),
+    to: readInstant('date_to', query.date_to),
+    search: query.search?.trim() || undefined,
+    before: sequenceOf(query.before),
+  }
+}
+
+function readInstant(name: string, text: string | undefined) {
+  if (!text) return undefined
+  const instant = parseInstant(text)
+  if (instant === undefined) throw invalid(name, 'invalid_input', `\`${name}\` must be an ISO 8601 date-time.`)
+  return instant
+}
+
+async function userIdOf(tx: Stores, text: string): Promise<number> {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  const find = text.includes('@') ? tx.identity.findAccountByEmail : tx.identity.findAccountByUuid
+  return (await find(text))?.id ?? -1
+}

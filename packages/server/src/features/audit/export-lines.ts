@@ -1,0 +1,42 @@
+import type { AuditEntry as AuditEntryWire } from '@halyard/contract'
+import { version } from '../../version.ts'
+import type { AuditEntry } from './audit-store.sql.ts'
+import { canonicalJson } from './verify-chain.ts'
+
+/** What `verifyChain` reads. */
+export const jsonLine = ({ content, hash }: AuditEntry): string => canonicalJson({ ...JSON.parse(content), hash })
+
+/** Common Event Format, version 0. The hashes are in custom fields; to verify the content, export JSON Lines. */
+export function cefLine({ content, hash }: AuditEntry): string {
+  const entry = JSON.parse(content) as Omit<AuditEntryWire, 'hash'>
+  const [object] = entry.objects
+  const extension: Readonly<Record<string, unknown>> = {
+    rt: Date.parse(entry.at),
+    externalId: entry.sequence,
+    suser: entry.actor?.email ?? 'system',
+    src: entry.address,
+    act: entry.operation,
+    reason: entry.note,
+    requestId: entry.request_id,
+    msg: entry.objects
+      .map(({ type, id, activity }) => `${type}/${id} ${activity}`)
+      .join(', ')
+      .slice(0, 1000),
+    cs1Label: 'hash',
+    cs1: hash,
+    cs2Label: 'previousHash',
+    cs2: entry.previous_hash,
+    cs3Label: 'organization',
+    cs3: entry.organization,
+    cs4Label: 'credential',
+    cs4: entry.credential ? `${entry.credential.kind} ${entry.credential.label ?? ''}`.trim() : null,
+    cs5Label: 'object',
+    cs5: object ? `${object.type} ${object.name}` : null,
+  }
+  const header = ['CEF:0', 'Halyard', 'Halyard', version, entry.operation, entry.operation, '3']
+  const fields = Object.entries(extension).filter(([, value]) => value !== null && value !== undefined && value !== '')
+  return `${header.map(escapeHeader).join('|')}|${fields.map(([name, value]) => `${name}=${escapeValue(String(value))}`).join(' ')}`
+}
+
+const escapeHeader = (text: string): string => text.replace(/[\\|]/g, '\\$&').replace(/[\r\n]+/g, ' ')
+const escapeValue = (text: string): string => text.replace(/[\\=]/g, '\\$&').replace(/\r?\n|\r/g, '\\n')
