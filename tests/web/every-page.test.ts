@@ -71,6 +71,7 @@ beforeAll(async () => {
     freezes: { path: `${organization}/freezes`, shows: 'No freezes' },
     members: { path: `${organization}/members`, shows: 'owner@' },
     roles: { path: `${organization}/roles`, shows: 'No roles yet' },
+    'audit log': { path: `${organization}/audit`, shows: 'createFeatureFlag' },
     account: { path: '/account', shows: 'First key' },
     'a flag with environments': { path: `${gated.path}/flags/${gated.flagId}`, shows: 'Promote' },
     environments: { path: `${organization}/environments`, shows: 'development → production' },

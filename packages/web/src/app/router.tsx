@@ -188,6 +188,11 @@ const members = createRoute({
   path: '/members',
   component: lazyRouteComponent(() => import('../organizations/members-page.tsx'), 'MembersPage'),
 })
+const audit = createRoute({
+  getParentRoute: () => organization,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+})
 const roles = createRoute({
   getParentRoute: () => organization,
   path: '/roles',
@@ -260,7 +265,7 @@ const tree = root.addChildren([
       requests,
       changeRequest,
     ]),
-    organization.addChildren([members, roles, environments, environmentSet, freezes, plugins, plugin]),
+    organization.addChildren([members, roles, audit, environments, environmentSet, freezes, plugins, plugin]),
   ]),
 ])
 

@@ -15,6 +15,7 @@ import { projects } from './de/projects.de.ts'
 import { schedule } from './de/schedule.de.ts'
 import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
+import { audit } from './de/tools/audit.de.ts'
 import { health } from './de/tools/health.de.ts'
 import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
@@ -43,6 +44,7 @@ export const de: Messages = {
   ...playground,
   ...setup,
   ...views,
+  ...audit,
   ...plugins,
   ...approvals,
   ...environments,

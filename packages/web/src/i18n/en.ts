@@ -15,6 +15,7 @@ import { projects } from './en/projects.en.ts'
 import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
+import { audit } from './en/tools/audit.en.ts'
 import { health } from './en/tools/health.en.ts'
 import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
@@ -42,6 +43,7 @@ export const en = {
   ...playground,
   ...setup,
   ...views,
+  ...audit,
   ...plugins,
   ...approvals,
   ...environments,

@@ -1,4 +1,7 @@
-import { adminLevel, levels, memberLevel, ownerLevel } from '@halyard/contract/levels'
+import { adminLevel, auditorLevel, levels, memberLevel, ownerLevel } from '@halyard/contract/levels'
+
+/** Admins, owners and auditors. */
+export const canReadAudit = (level: number): boolean => isAdmin(level) || level === auditorLevel
 
 /** From this `feature_flags_access_level` on, a role can edit every flag. */
 export const editFlagsLevel = 37

@@ -4,7 +4,10 @@ import { type ComponentType, useEffect, useId, useRef } from 'react'
 import { useInboxCount } from '../change-control/inbox/use-inbox-count.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
+import { canReadAudit } from '../services/permissions.ts'
+import { useMembershipLevel } from '../services/session-queries.ts'
 import {
+  BookIcon,
   BuildingIcon,
   CheckIcon,
   CircleIcon,
@@ -34,6 +37,7 @@ interface Entry {
 /** The main navigation. */
 export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
+  const level = useMembershipLevel(useCurrentScope().organizationId)
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
     { to: '/project/$projectId/requests', label: t.requests.nav, Icon: CheckIcon },
@@ -54,6 +58,9 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
     { to: '/organization/$organizationId/plugins', label: t.shell.plugins, Icon: PlugIcon },
     { to: '/organization/$organizationId/members', label: t.shell.members, Icon: UsersIcon },
     { to: '/organization/$organizationId/roles', label: t.shell.roles, Icon: ShieldIcon },
+    ...(canReadAudit(level)
+      ? [{ to: '/organization/$organizationId/audit', label: t.audit.title, Icon: BookIcon }]
+      : []),
   ]
   return { inProject, inOrganization }
 }
