@@ -44,6 +44,7 @@ export async function createTrust(
     passwordHash: null,
     isActive: true,
     isStaff: false,
+    isService: true,
     currentOrganizationId: organization.id,
     currentProjectId: null,
     dateJoined: now,

@@ -180,6 +180,7 @@ onEachDatabase('token exchange', dialect => {
     expect((await key.get(`${s.organization}/members/`)).status).toBe(403)
     expect((await key.post('/api/personal_api_keys/', { label: 'more' })).status).toBe(403)
     expect((await s.get('/api/personal_api_keys/')).text).not.toContain('Exchanged')
+    expect((await s.get(`${s.organization}/members/`)).text).not.toContain('Deployments')
     const { results } = (await s.get(`${s.project}/feature_flags/`)).body
     expect(results[0].created_by.first_name).toBe('Deployments')
     const stored = await s.halyard.database.read(tx => tx.identity.findActor(hashSecret(body.access_token)))
