@@ -714,7 +714,7 @@ describe('the first start', () => {
     expect((await run(['credentials'], environment)).stderr).toContain('have been used')
   })
 
-  it('prints no secret outside of a terminal; a one-time link lets the first person choose a password', async () => {
+  it('prints no secret outside of a terminal; a one-time link sets the first owner up and signs them in', async () => {
     const environment = databaseIn(newFolder())
     const server = await startServer(environment)
     expect(server.output()).not.toMatch(/phx_|Password/)
@@ -725,19 +725,31 @@ describe('the first start', () => {
       200,
       expect.stringContaining("default-src 'none'"),
     ])
-    expect(await page.text()).toContain('Choose a password')
+    expect(await page.text()).toMatch(/<input id="first_name"[^>]* autofocus>/)
+    const german = await fetch(setup, { headers: { 'accept-language': 'de-DE,de;q=0.9' } })
+    expect(await german.text()).toContain('Mindestens 8 Zeichen')
 
     const token = new URL(setup).searchParams.get('token') ?? ''
     const send = (fields: Record<string, string>) =>
-      fetch(`${server.url}/setup`, { method: 'POST', body: new URLSearchParams(fields) })
-    const right = { token, password: 'correct horse', repeated: 'correct horse' }
+      fetch(`${server.url}/setup`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' })
+    const right = { token, first_name: 'Ada', email: 'ada@example.com', password: 'correct horse', project: 'Web shop' }
     expect((await send({ ...right, token: 'wrong' })).status).toBe(404)
-    expect((await send({ ...right, repeated: 'other' })).status).toBe(400)
-    expect((await send({ ...right, password: 'short', repeated: 'short' })).status).toBe(400)
+    for (const [field, value] of Object.entries({ first_name: ' ', email: 'ada', password: 'short', project: '' })) {
+      const refused = await send({ ...right, [field]: value })
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(`id="${field}-problem"`)])
+    }
     expect((await run(['credentials', '--json'], environment)).stdout).toContain(token)
-    expect((await send(right)).status).toBe(200)
-    expect((await logIn(server.url, 'owner@halyard.local', 'correct horse')).status).toBe(200)
-    expect((await send({ ...right, password: 'another one', repeated: 'another one' })).status).toBe(404)
+    const done = await send(right)
+    expect(done.status).toBe(303)
+    expect(done.headers.get('location')).toMatch(/^\/project\/\d+\/flags\/new#signed-in$/)
+    const cookie = done.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const resumed = await fetch(`${server.url}/api/session/resume/`, { method: 'POST', headers: { cookie } })
+    const { api_key, user } = (await resumed.json()) as { api_key: string; user: { first_name: string } }
+    expect(user.first_name).toBe('Ada')
+    const projects = await fetch(`${server.url}/api/projects/`, { headers: { authorization: `Bearer ${api_key}` } })
+    expect(await projects.text()).toContain('"name":"Web shop"')
+    expect((await logIn(server.url, 'ada@example.com', 'correct horse')).status).toBe(200)
+    expect((await send({ ...right, password: 'another one' })).status).toBe(404)
     expect((await fetch(setup)).status).toBe(404)
     await server.stop()
   })

@@ -29,9 +29,11 @@ import { apiKeyRoutes } from './organizations/api-keys.ts'
 import { identityProviderRoutes, singleSignOnRoutes } from './organizations/identity-providers.ts'
 import { organizationFlagRoutes } from './organizations/organization-flags.ts'
 import { organizationRoutes } from './organizations/organizations.ts'
+import { passwordResetRoutes } from './organizations/password-reset.ts'
 import { organizationProjectRoutes, projectRoutes } from './organizations/projects.ts'
 import { roleAccessRoutes } from './organizations/role-access.ts'
 import { roleRoutes } from './organizations/roles.ts'
+import { secondFactorRoutes } from './organizations/second-factors.ts'
 import { serviceKeyRoutes } from './organizations/service-keys.ts'
 import { sessionRoutes } from './organizations/session.ts'
 import { tokenExchangeRoutes, trustRelationshipRoutes } from './organizations/trust-relationships.ts'
@@ -184,8 +186,9 @@ export {
   type RoleAccess,
 } from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
+export type { NewSecondFactor, SecondFactor, SecondFactors } from './organizations/second-factors.ts'
 export type { ServiceKey } from './organizations/service-keys.ts'
-export type { SignIn } from './organizations/session.ts'
+export type { PendingSignIn, SignIn } from './organizations/session.ts'
 export {
   claimRulesMax,
   exchangedKeySecondsMax,
@@ -260,6 +263,7 @@ export const routes = {
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
+  passwordReset: passwordResetRoutes,
   persons: personRoutes,
   playground: playgroundRoutes,
   pluginConfigs: pluginConfigRoutes,
@@ -273,6 +277,7 @@ export const routes = {
   scheduledChanges: scheduledChangeRoutes,
   sdkUsage: sdkUsageRoutes,
   shadow: shadowRoutes,
+  secondFactors: secondFactorRoutes,
   serviceKeys: serviceKeyRoutes,
   session: sessionRoutes,
   singleSignOn: singleSignOnRoutes,

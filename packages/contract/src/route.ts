@@ -60,6 +60,8 @@ export interface Route {
   readonly access: Access
   /** Credentials of a route with its own authentication. Any one of these suffices. */
   readonly credentials?: readonly Credential[]
+  /** Whether a user can call it who still has to set up the second factor that their organization requires. */
+  readonly isForSetUp?: true
   readonly params?: TObject
   /** Handlers receive query parameters as strings and parse them leniently: an invalid `limit` means the default. */
   readonly query?: TObject

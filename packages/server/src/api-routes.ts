@@ -12,6 +12,7 @@ import type { Scanner } from './evaluation/scan/scanner.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveIdentity } from './features/account/account-routes.ts'
+import { serveLogin } from './features/account/login-routes.ts'
 import { serveAudit } from './features/audit/audit-routes.ts'
 import { createRecordRequest } from './features/audit/record-request.ts'
 import { serveEnvironments } from './features/change-control/environments/environment-routes.ts'
@@ -42,6 +43,7 @@ import { servePayloadSchemas } from './features/flags/schemas/payload-schema-rou
 import { serveFlagVersions } from './features/flags/versions/version-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
 import type { Passwords } from './features/identity/sign-in/password.ts'
+import { resetLimits, servePasswordReset } from './features/identity/sign-in/password-reset-routes.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import { serveCertificates } from './features/imports/certificate-routes.ts'
 import { serveImports } from './features/imports/import-routes.ts'
@@ -59,6 +61,8 @@ import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
+import { factorLimits } from './features/second-factor/second-factor.ts'
+import { serveSecondFactors } from './features/second-factor/second-factor-routes.ts'
 import { serveServiceKeys } from './features/service-keys/service-key-routes.ts'
 import { serveShadow } from './features/shadow/shadow-routes.ts'
 import { serveIdentityProviders } from './features/single-sign-on/identity-provider-routes.ts'
@@ -103,7 +107,11 @@ export interface ApiDeps extends ApiServices {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly changeStreams: ChangeStreams
+  /** What users open, if it is configured. */
+  readonly publicUrl: string | undefined
   readonly onSignInFailed: Metrics['signInFailed']
+  /** An email with a reset link could not be queued: no response reports it. */
+  readonly onResetFailed: (error: unknown) => void
   readonly onShadowCompared: ReturnType<typeof createShadowMetrics>
 }
 
@@ -120,14 +128,9 @@ export function serveApi(app: FastifyInstance, deps: ApiDeps): void {
   serveReplication(serve, deps)
 }
 
-function serveTenants(serve: ServeRoute, { database, passwords, singleSignOn, onSignInFailed, now }: ApiDeps): void {
-  serveIdentity(serve, {
-    database,
-    passwords,
-    throttle: createLoginThrottle({ database, now, onFailure: onSignInFailed }),
-    providerLogout: singleSignOn.providerLogout,
-    now,
-  })
+function serveTenants(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, passwords, singleSignOn, now } = deps
+  serveAccounts(serve, deps)
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
   serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
@@ -137,6 +140,41 @@ function serveTenants(serve: ServeRoute, { database, passwords, singleSignOn, on
   serveProjects(serve, { database, now })
   serveProjectCredentials(serve, { database, now })
   serveAccess(serve, { database, now })
+}
+
+/** Signing in, second factors, forgotten passwords and the caller's account. */
+function serveAccounts(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, passwords, plugins, singleSignOn, publicUrl, onSignInFailed, onResetFailed, now } = deps
+  const signIn = {
+    database,
+    passwords,
+    throttle: createLoginThrottle({
+      database,
+      now,
+      onFailure: reason => onSignInFailed(reason === 'wrong' ? 'wrong_password' : reason),
+    }),
+    factorThrottle: createLoginThrottle({
+      database,
+      now,
+      subject: 'second factor ',
+      limits: factorLimits,
+      onFailure: reason => onSignInFailed(reason === 'wrong' ? 'wrong_second_factor' : reason),
+    }),
+    secretBox: plugins.secretBox,
+    publicUrl,
+    providerLogout: singleSignOn.providerLogout,
+    now,
+  }
+  serveLogin(serve, signIn)
+  serveIdentity(serve, signIn)
+  serveSecondFactors(serve, signIn)
+  servePasswordReset(serve, {
+    database,
+    passwords,
+    throttle: createLoginThrottle({ database, now, subject: 'reset ', limits: resetLimits }),
+    onFailure: onResetFailed,
+    now,
+  })
 }
 
 function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {

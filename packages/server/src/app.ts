@@ -34,6 +34,7 @@ export interface AppDeps extends ApiServices {
     | 'fastPath'
     | 'inFlightMax'
     | 'lagMillisecondsMax'
+    | 'publicUrl'
     | 'requestsPerMinuteMax'
     | 'trustProxy'
   >
@@ -72,7 +73,10 @@ export function createApp(deps: AppDeps): FastifyInstance {
     authenticator,
     changeStreams,
     limiter: createRateLimiter(config.requestsPerMinuteMax || undefined, peers),
+    publicUrl: config.publicUrl,
     onSignInFailed: metrics.signInFailed,
+    onResetFailed: error =>
+      log.error({ event: 'password_reset_failed', err: error }, 'a password reset could not be emailed'),
     onShadowCompared: createShadowMetrics(metrics.registry),
   })
   app.addHook('preClose', async () => {

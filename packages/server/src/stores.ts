@@ -26,6 +26,7 @@ import { sqlFlagDetailsStore } from './features/flags/details/flag-details-store
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
 import { sqlPayloadSchemaStore } from './features/flags/schemas/payload-schema-store.sql.ts'
 import { sqlAccountTieStore } from './features/identity/account-tie-store.sql.ts'
+import { sqlAccountTokenStore } from './features/identity/account-token-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
 import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
@@ -48,6 +49,7 @@ import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
+import { sqlSecondFactorStore } from './features/second-factor/second-factor-store.sql.ts'
 import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
 import { sqlIdentityProviderStore } from './features/single-sign-on/identity-provider-store.sql.ts'
 import { sqlTrustRelationshipStore } from './features/token-exchange/trust-relationship-store.sql.ts'
@@ -111,6 +113,7 @@ const fourEyesDaysDefault = 30
 
 const factories = {
   accountTies: ({ db, limits }) => sqlAccountTieStore(db, limits?.fourEyesDays ?? fourEyesDaysDefault),
+  accountTokens: ({ db }) => sqlAccountTokenStore(db),
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
@@ -158,6 +161,7 @@ const factories = {
   schedules: ({ db }) => sqlScheduleStore(db),
   savedViews: ({ db }) => sqlSavedViewStore(db),
   sdkUsage: ({ db }) => sqlSdkUsageStore(db),
+  secondFactors: ({ db }) => sqlSecondFactorStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   signIns: ({ db }) => sqlSignInStore(db),
   trustRelationships: ({ db }) => sqlTrustRelationshipStore(db),

@@ -32,6 +32,8 @@ export interface Organization {
   readonly pluginsAccessLevel: number
   /** What members without a role can do with flags: 21 view, 37 edit. */
   readonly defaultAccessLevel: number
+  /** Members who sign in with a password need a second factor. */
+  readonly requiresSecondFactor: boolean
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
@@ -92,6 +94,8 @@ export interface Actor {
   readonly currentProjectId: number | null
   /** The request that the actor makes, for the audit log. */
   readonly origin?: Origin | undefined
+  /** A sign-in with a password of a user whose organization requires a second factor, and who has none. */
+  readonly lacksSecondFactor?: boolean
 }
 
 /** Undefined when the actor is not in the organization, or the key is not for it. */

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, route } from '../route.ts'
-import { Instant, OrganizationParams, Uuid } from '../schema.ts'
+import { Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
 import { UserBasic } from './users.ts'
 
@@ -18,6 +18,10 @@ export const Organization = Type.Object(
     default_access_level: Type.Integer({
       description: 'What members without a role can do with flags: 21 view, 37 edit.',
       examples: [37],
+    }),
+    requires_second_factor: Type.Boolean({
+      description: 'Whether members who sign in with a password need a second factor.',
+      examples: [false],
     }),
     teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
   },
@@ -36,6 +40,7 @@ export const Member = Type.Object(
     id: Uuid('Unique id of the membership.'),
     user: UserBasic,
     level: Type.Integer({ description: levelsText, examples: [8] }),
+    is_2fa_enabled: Type.Boolean({ description: 'Whether the user has a second factor.', examples: [true] }),
     joined_at: Instant('When the user joined.'),
     updated_at: Instant('When the membership was last changed.'),
   },
@@ -60,14 +65,18 @@ export type Invite = Static<typeof Invite>
 export const NewInvite = Type.Object(
   {
     ...Invite.properties,
-    token: Type.String({
-      description: 'The secret that redeems the invitation. Only this response contains it.',
-      examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
-    }),
-    signup_path: Type.String({
-      description: 'The path of the sign-up page, with the token.',
-      examples: ['/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
-    }),
+    token: Nullable(
+      Type.String({
+        description: 'The secret that redeems the invitation, shown once. Null when it was emailed.',
+        examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
+      }),
+    ),
+    signup_path: Nullable(
+      Type.String({
+        description: 'The path of the sign-up page, with the token. Null when it was emailed.',
+        examples: ['/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
+      }),
+    ),
   },
   { title: 'NewOrganizationInvite', description: 'A new invitation with its secret token.' },
 )
@@ -131,6 +140,12 @@ export const organizationRoutes = {
     body: Type.Object({
       name: Type.Optional(OrganizationName),
       default_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit', examples: [37] })),
+      requires_second_factor: Type.Optional(
+        Type.Boolean({
+          description: 'Members without a second factor can only set one up. You need one yourself.',
+          examples: [true],
+        }),
+      ),
       plugins_access_level: Type.Optional(
         Type.Integer({
           description: 'Writable by instance administrators; ignored from other callers.',
@@ -208,8 +223,9 @@ export const organizationRoutes = {
     path: `${organization}/invites`,
     tag,
     operationId: 'createOrganizationInvite',
-    summary: 'Invite a user (admin); the token is returned once',
-    description: 'Requires the admin level. Halyard sends no email: pass the link with `signup_path` on to the person.',
+    summary: 'Invite a user (admin); the token is returned once, or emailed',
+    description:
+      'Requires the admin level. With a mail server, only the email contains the token, and accepting it verifies the address. Without one, pass the link with `signup_path` on to the person.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: OrganizationParams,
     body: Type.Object({

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { asUser, open, route } from '../route.ts'
-import { Instant } from '../schema.ts'
+import { FreeObject, Instant, Nullable } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** A sign-in is a personal API key that expires: the dashboard uses the same contract as every other client. */
@@ -15,6 +15,31 @@ export const Session = Type.Object(
   },
   { title: 'Session', description: 'A sign-in.' },
 )
+
+export const Token = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description,
+    examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
+  })
+export const PasskeyOptions = (description: string) =>
+  FreeObject(description, { challenge: 'q8Yt0c3zWJr5u1oK', rpId: 'flags.example.com', userVerification: 'preferred' })
+const Kind = Type.Union([Type.Literal('code'), Type.Literal('passkey'), Type.Literal('recovery_code')])
+export const Methods = Type.Array(Kind, { description: 'What can be used, each on its own.', examples: [['code']] })
+
+const PendingSignIn = Type.Object(
+  {
+    token: Token('Continues this sign-in at `/api/login/second_factor/`, once.'),
+    expires_at: Instant('When the password is needed again.'),
+    methods: Methods,
+    passkey_options: Nullable(
+      PasskeyOptions('Argument of `navigator.credentials.get` as JSON; null without a passkey.'),
+    ),
+  },
+  { title: 'PendingSignIn', description: 'A sign-in whose password was right and that needs a second factor.' },
+)
+export type PendingSignIn = Static<typeof PendingSignIn>
 
 const SignIn = Type.Object(
   {
@@ -58,7 +83,8 @@ export const sessionRoutes = {
     tag,
     operationId: 'login',
     summary: 'Sign in with email and password; returns a personal API key that expires after 12 hours',
-    description: 'Failed attempts are throttled by account and address (429).',
+    description:
+      'Failed attempts are throttled by account and address (429). An account with a second factor gets 202: complete the sign-in at `/api/login/second_factor/`.',
     access: open,
     body: Type.Object({
       email: Type.String({
@@ -81,7 +107,7 @@ export const sessionRoutes = {
         }),
       ),
     }),
-    responses: { 200: Session },
+    responses: { 200: Session, 202: PendingSignIn },
   }),
   resume: route({
     method: 'POST',
@@ -130,6 +156,7 @@ export const sessionRoutes = {
     description:
       'A personal API key that was created explicitly is not revoked. 200 with `redirect_url` when the sign-in can be ended at its provider as well; 204 otherwise.',
     access: asUser(),
+    isForSetUp: true,
     responses: {
       204: null,
       200: Type.Object(

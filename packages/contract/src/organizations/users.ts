@@ -44,6 +44,10 @@ export const User = Type.Object(
     is_staff: Type.Boolean({ description: 'Whether the user is an instance administrator.', examples: [false] }),
     change_request_emails: Type.Boolean(requestEmails),
     language: Nullable(Language),
+    needs_second_factor: Type.Boolean({
+      description: 'Whether an organization requires a second factor before anything else.',
+      examples: [false],
+    }),
     team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
     organization: Nullable(
       FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
@@ -86,6 +90,7 @@ export const userRoutes = {
     summary: 'Get the caller',
     description: 'Returns the user of the key with the current organization and project.',
     access: asUser('user:read'),
+    isForSetUp: true,
     responses: { 200: User },
   }),
   updateMe: route({

@@ -19,7 +19,7 @@ export interface Metrics {
   signInFailed(reason: SignInFailureReason): void
 }
 
-export type SignInFailureReason = 'wrong_password' | 'throttled'
+export type SignInFailureReason = 'wrong_password' | 'wrong_second_factor' | 'throttled'
 
 export interface EvaluationTotals {
   readonly requests: number
@@ -33,7 +33,7 @@ export interface ServedCounts {
   readonly snapshots: { readonly size: number }
 }
 
-const signInFailureReasons: readonly SignInFailureReason[] = ['wrong_password', 'throttled']
+const signInFailureReasons: readonly SignInFailureReason[] = ['wrong_password', 'wrong_second_factor', 'throttled']
 
 /** A scrape reaches one of the workers behind a port, which collects the metrics of all of them. */
 export function createMetrics(peers: Pick<WorkerBus, 'gatherMetrics' | 'onMetricsWanted'> = noWorkerBus): Metrics {

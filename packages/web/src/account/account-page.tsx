@@ -13,6 +13,7 @@ import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { Emails } from './emails.tsx'
 import { NewKey } from './new-key.tsx'
+import { SecondFactors } from './second-factors.tsx'
 import { SignIns } from './sign-ins.tsx'
 
 export function AccountPage() {
@@ -25,6 +26,7 @@ export function AccountPage() {
           <Stack gap="xl">
             <Profile user={user} />
             <Emails user={user} />
+            {user.has_password && <SecondFactors />}
             <SignIns />
             <Keys />
           </Stack>

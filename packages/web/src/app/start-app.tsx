@@ -1,6 +1,7 @@
 import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { createCall } from '../api/client.ts'
 import { isProblem } from '../api/problem.ts'
 import { createLive } from '../live/live.ts'
@@ -8,6 +9,7 @@ import { createDraftStore } from '../services/draft-store.ts'
 import { pollUnstreamedQueries } from '../services/polling.ts'
 import { clearRecent } from '../services/recent-items.ts'
 import { ServicesContext } from '../services/services.ts'
+import { meQuery } from '../services/session-queries.ts'
 import { goToSignIn } from '../session/sign-in-path.ts'
 import type { AppRoot } from './app-root.tsx'
 import { createAppRouter } from './router.tsx'
@@ -49,15 +51,22 @@ export async function startApp({ session, render }: AppRoot): Promise<void> {
     } else if (!queries.getQueryData(['me'])) goToSignIn({ isReturning: true })
     // Otherwise the session is continued over the page that is open.
   })
+  const show = (content: ReactNode) =>
+    render(
+      <ServicesContext.Provider value={services}>
+        <QueryClientProvider client={queries}>
+          {/* Above the action bars at the bottom of pages. */}
+          <Notifications position="bottom-left" autoClose={6000} limit={3} />
+          {content}
+        </QueryClientProvider>
+      </ServicesContext.Provider>,
+    )
+  const me = session.current() && queries.ensureQueryData(meQuery(services.call)).catch(() => undefined)
   // The page's code and data are usually here already: it is rendered once, complete.
   await router.load()
-  render(
-    <ServicesContext.Provider value={services}>
-      <QueryClientProvider client={queries}>
-        {/* Above the action bars at the bottom of pages. */}
-        <Notifications position="bottom-left" autoClose={6000} limit={3} />
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </ServicesContext.Provider>,
-  )
+  if ((await me)?.needs_second_factor) {
+    const { RequiredFactorPage } = await import('../session/required-factor-page.tsx')
+    return show(<RequiredFactorPage onDone={() => window.location.reload()} />)
+  }
+  show(<RouterProvider router={router} />)
 }

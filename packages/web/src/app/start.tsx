@@ -1,9 +1,11 @@
 import { setNonce } from 'get-nonce'
-import { resumeSession } from '../api/resume-session.ts'
+import { createCall } from '../api/client.ts'
+import { markStayingSignedIn, resumeSession } from '../api/resume-session.ts'
 import type { Session } from '../api/session.ts'
 import { shareSession } from '../api/share-session.ts'
 import { loadMessages, preferredLanguage } from '../i18n/language.tsx'
 import { finishSingleSignOn } from '../session/finish-single-sign-on.ts'
+import { ResetPasswordPage, resetPath } from '../session/reset-password-page.tsx'
 import { showSignIn } from '../session/show-sign-in.tsx'
 import { createAppRoot } from './app-root.tsx'
 import { fixNavigatorLanguage } from './fix-navigator-language.ts'
@@ -19,9 +21,15 @@ export async function start(session: Session): Promise<void> {
   const language = preferredLanguage()
   const [messages] = await Promise.all([loadMessages(language), isShared])
   const problem = await finishSingleSignOn(session)
+  // The set-up page, which has no scripts, has just signed the first owner in.
+  if (window.location.hash === '#signed-in') {
+    markStayingSignedIn(true)
+    window.history.replaceState(null, '', window.location.pathname)
+  }
   if (!session.current()) await resumeSession(session)
   const root = createAppRoot(session, { language, messages }, nonce)
   const openApp = async () => (await loadApp()).startApp(root)
+  if (window.location.pathname === resetPath) return root.render(<ResetPasswordPage call={createCall(session)} />)
   if (session.current() || window.location.pathname.startsWith('/signup/')) return openApp()
   showSignIn(root, openApp, problem)
 }

@@ -20,6 +20,7 @@ import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { accessSource } from './access-source.ts'
+import { RequireFactor } from './require-factor.tsx'
 
 export function MembersPage() {
   const t = useMessages()
@@ -50,6 +51,10 @@ export function MembersPage() {
     await call(routes.organizations.removeMember, { params: { ...params, user_uuid: uuid } })
     await refresh()
   }
+  const resetFactor = async (uuid: string) => {
+    await call(routes.secondFactors.resetMember, { params: { ...params, user_uuid: uuid } })
+    await refresh()
+  }
   return (
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
@@ -58,7 +63,15 @@ export function MembersPage() {
           <>
             <DataTable
               label={t.shell.members}
-              head={[t.members.name, t.signIn.email, t.members.level, t.shell.flags, t.members.since, '']}
+              head={[
+                t.members.name,
+                t.signIn.email,
+                t.members.level,
+                t.shell.flags,
+                t.secondFactor.title,
+                t.members.since,
+                '',
+              ]}
               rows={all.map(member => {
                 const { id, user, level, joined_at } = member
                 return {
@@ -81,6 +94,20 @@ export function MembersPage() {
                       </Badge>
                     ),
                     <MemberFlagAccess key="access" access={accessOf.get(user.uuid)} />,
+                    member.is_2fa_enabled && isAdmin(viewer.level) && user.uuid !== me?.uuid ? (
+                      <ConfirmButton
+                        key="factor"
+                        of={user.first_name || user.email}
+                        label={t.secondFactor.reset}
+                        question={t.secondFactor.resetQuestion(user.first_name || user.email)}
+                        done={t.secondFactor.resetDone(user.first_name || user.email)}
+                        onConfirm={() => resetFactor(user.uuid)}
+                      />
+                    ) : member.is_2fa_enabled ? (
+                      t.secondFactor.on
+                    ) : (
+                      t.secondFactor.off
+                    ),
                     day(joined_at),
                     canRemoveMember(viewer, member, all) ? (
                       <ConfirmButton
@@ -100,6 +127,7 @@ export function MembersPage() {
                 }
               })}
             />
+            {isAdmin(viewer.level) && <RequireFactor organizationId={organizationId} />}
             {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
           </>
         )}
@@ -249,6 +277,13 @@ function Invitations({ organizationId }: { organizationId: string }) {
 
 function InviteLink({ invite }: { invite: NewInvite }) {
   const t = useMessages()
+  if (invite.signup_path === null) {
+    return (
+      <Alert color="green" role="alert">
+        {t.members.emailed(invite.target_email)}
+      </Alert>
+    )
+  }
   const address = window.location.origin + invite.signup_path
   return (
     <Alert color="green" role="alert">

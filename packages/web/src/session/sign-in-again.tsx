@@ -1,4 +1,4 @@
-import { routes } from '@halyard/contract'
+import { type PendingSignIn, routes } from '@halyard/contract'
 import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -10,6 +10,8 @@ import { useMe } from '../services/session-queries.ts'
 import { TopDialog } from '../ui/dialog/top-dialog.tsx'
 import { problemText } from '../ui/feedback/problem-text.ts'
 import { PasswordField } from '../ui/form/password-field.tsx'
+import type { FactorAnswer } from './factor-form.tsx'
+import { SecondStep } from './sign-in-page.tsx'
 import { goToSignIn } from './sign-in-path.ts'
 
 /** When the session expires, asks for the password over the page, which keeps everything that was typed into it. */
@@ -30,22 +32,46 @@ function PasswordDialog({ email }: { email: string }) {
   const { call, session } = useServices()
   const queries = useQueryClient()
   const [password, setPassword] = useState('')
+  const [pending, setPending] = useState<PendingSignIn>()
   const signIn = useMutation({
-    mutationFn: () => call(routes.session.login, { body: { email, password, remember: staysSignedIn() } }),
-    onSuccess: ({ api_key, expires_at }) => {
-      session.begin({ key: api_key, expiresAt: expires_at })
+    mutationFn: (answer: FactorAnswer) =>
+      pending
+        ? call(routes.secondFactors.signIn, { body: { token: pending.token, ...answer } })
+        : call(routes.session.login, { body: { email, password, remember: staysSignedIn() } }),
+    onSuccess: reply => {
+      if ('token' in reply) return setPending(reply)
+      session.begin({ key: reply.api_key, expiresAt: reply.expires_at })
       return queries.invalidateQueries()
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    signIn.mutate()
+    signIn.mutate({})
   }
   const leave = () => {
     session.forget()
     goToSignIn({ isReturning: false })
   }
   const isWrong = isProblem(signIn.error) && signIn.error.status === 401
+  if (pending) {
+    return (
+      <TopDialog label={t.signIn.againTitle}>
+        <Stack>
+          <Title order={2}>{t.signIn.againTitle}</Title>
+          <SecondStep
+            pending={pending}
+            error={signIn.error}
+            isBusy={signIn.isPending}
+            onAnswer={signIn.mutate}
+            onRestart={() => {
+              setPending(undefined)
+              signIn.reset()
+            }}
+          />
+        </Stack>
+      </TopDialog>
+    )
+  }
   return (
     <TopDialog label={t.signIn.againTitle}>
       <form onSubmit={submit}>

@@ -4,6 +4,7 @@ import { announceIdentity } from '../../features/identity/announce-identity.ts'
 import { checkedEmail } from '../../features/identity/email.ts'
 import { newUuid } from '../../features/identity/secret.ts'
 import { createPasswords } from '../../features/identity/sign-in/password.ts'
+import { resetFactors } from '../../features/second-factor/change-factors.ts'
 import { instantOf } from '../../instant.ts'
 import { adminLevel, auditorLevel, memberLevel, viewOnlyLevel } from '../../tenancy.ts'
 import { printJson, printRows } from '../output.ts'
@@ -78,6 +79,18 @@ export async function resetPassword(options: Options): Promise<void> {
   )
   if (options.json) return printJson({ email: options.email, password })
   console.log(`New password of ${options.email}, shown once: ${password}`)
+}
+
+/** `halyard users reset-second-factor`: for a lost device; ends every sign-in of the user. */
+export async function resetSecondFactor(options: Options): Promise<void> {
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const account = await getAccount(tx, options.email)
+      await resetFactors(tx, account.id, instantOf(new Date()))
+    }),
+  )
+  if (options.json) return printJson({ email: options.email })
+  console.log(`${options.email} has no second factor now, and signs in with the password alone.`)
 }
 
 /** `halyard users promote|demote`: instance administrators decide what organizations may do with plugins. */

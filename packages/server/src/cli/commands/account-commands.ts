@@ -37,6 +37,12 @@ function addUserCommands(program: Command): void {
     .requiredOption('--email <address>', 'email address')
     .addOption(jsonOption())
     .action(load(async () => (await import('../accounts/users.ts')).resetPassword))
+  users
+    .command('reset-second-factor')
+    .description('remove the second factors of a user who lost them; ends all sign-ins of the user')
+    .requiredOption('--email <address>', 'email address')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('../accounts/users.ts')).resetSecondFactor))
   for (const [name, isStaff] of [
     ['promote', true],
     ['demote', false],

@@ -1,28 +1,23 @@
 import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import type { Origin } from '../../origin.ts'
-import { invalid, missing, Problem } from '../../problem.ts'
+import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 import { type AuditRecord, organizationsOf, recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import type { ApiKey } from '../identity/api-key.ts'
-import { keyToWire, sessionToWire } from '../identity/api-key-resource.ts'
+import { keyToWire } from '../identity/api-key-resource.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { checkKeyFields, createKey, defaultExpiry, readExpiry } from '../identity/create-key.ts'
 import { checkedEmail } from '../identity/email.ts'
 import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
-import { openSession } from '../identity/sign-in/open-session.ts'
 import type { Passwords } from '../identity/sign-in/password.ts'
-import { recordSignIn } from '../identity/sign-in/record-sign-in.ts'
-import { refreshCookie } from '../identity/sign-in/sign-in-cookie.ts'
 import { type ProviderLogout, serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { organizationToWire } from '../organizations/organization-resource.ts'
 import { projectToWire } from '../projects/project-resource.ts'
-import { requirePasswordAllowed } from '../single-sign-on/require-single-sign-on.ts'
 
 interface Deps {
   readonly database: Database
@@ -33,20 +28,6 @@ interface Deps {
 }
 
 export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, providerLogout, now }: Deps): void {
-  serve(routes.session.login, async ({ body, clientAddress, headers, url, origin: request }) => {
-    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
-    if (!account) {
-      await recordRefusal(body.email, request)
-      throw new Problem('unauthenticated', 'The email address or password is wrong.')
-    }
-    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress, request }
-    const session = await database.transaction(async tx => {
-      await requirePasswordAllowed(tx, account)
-      return openSession(tx, account, { method: 'password', origin, isRemembered: body.remember }, now())
-    })
-    const cookie = session.refreshToken === undefined ? undefined : refreshCookie(session.refreshToken, url)
-    return answer({ status: 200, body: sessionToWire(session), ...(cookie && { headers: { 'set-cookie': cookie } }) })
-  })
   serveSignIns(serve, { database, now, providerLogout })
 
   serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
@@ -80,21 +61,6 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
       return meToWire(tx, actor)
     })
   })
-
-  /** The throttle limits how many there can be. */
-  async function recordRefusal(email: string, origin: Origin): Promise<void> {
-    await database.transaction(async tx => {
-      const account = await tx.identity.findAccountByEmail(email)
-      const refusal = { activity: 'refused', signInId: '', reason: 'wrong password', origin } as const
-      if (account) await recordSignIn(tx, account, refusal, now())
-    })
-  }
-
-  async function findByPassword({ email, password }: { readonly email: string; readonly password: string }) {
-    const account = await database.read(tx => tx.identity.findAccountByEmail(email))
-    const isRight = await passwords.verify(password, account?.passwordHash ?? null)
-    return isRight && account?.isActive ? account : undefined
-  }
 
   /** Wrong guesses count as failed sign-ins: a stolen key must not test passwords faster than a stranger. */
   async function requireCurrentPassword(account: Account, password: string | undefined, address: string) {
@@ -241,6 +207,7 @@ async function meToWire(tx: Stores, actor: Actor) {
     is_staff: account.isStaff,
     change_request_emails: account.hasRequestEmails,
     language: account.language,
+    needs_second_factor: actor.lacksSecondFactor ?? false,
     team: project ? projectToWire(project, actor) : null,
     organization: organization ? organizationToWire(organization, actor, visible.items) : null,
     organizations: organizations.items

@@ -17,6 +17,24 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
     return row && toAccount(row)
   }
 
+  /** API keys are exempt, and sign-ins with a passkey or elsewhere: these are stronger than a password. */
+  const lacksSecondFactor = async ({ sign_in_id, user_id }: { sign_in_id: string | null; user_id: number }) => {
+    if (sign_in_id === null) return false
+    const row = await db
+      .selectFrom('sign_ins')
+      .innerJoin('memberships', 'memberships.user_id', 'sign_ins.user_id')
+      .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
+      .select('sign_ins.id')
+      .where('sign_ins.id', '=', sign_in_id)
+      .where('sign_ins.method', '=', 'password')
+      .where('organizations.requires_second_factor', '=', 1)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('second_factors').select('id').where('user_id', '=', user_id))),
+      )
+      .executeTakeFirst()
+    return row !== undefined
+  }
+
   return {
     /** The user and the key behind a key's hash: not revoked, user active. The caller checks the expiry. */
     async findActor(keyHash: string): Promise<{ actor: Actor; key: ApiKey } | undefined> {
@@ -34,7 +52,8 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         .execute()
       if (rows.length === 0) return undefined
       const key = toApiKey(keyRow)
-      return { key, actor: withoutSingleSignOn(toActor(key, rows), rows) }
+      const actor = withoutSingleSignOn(toActor(key, rows), rows)
+      return { key, actor: (await lacksSecondFactor(keyRow)) ? { ...actor, lacksSecondFactor: true } : actor }
     },
     /** The same for the API keys (no sign-ins) of the active members of an organization; by key id, at most `limit`. */
     async listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]> {
@@ -221,8 +240,9 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    /** Revokes the sign-ins of the user or, with `all`, every key. */
+    /** Revokes the sign-ins of the user, pending ones and reset links included, or, with `all`, every key. */
     async removeKeys(userId: number, which: 'sessions' | 'all'): Promise<void> {
+      await db.deleteFrom('account_tokens').where('user_id', '=', userId).execute()
       await db.deleteFrom('sign_ins').where('user_id', '=', userId).execute()
       let removal = db.deleteFrom('api_keys').where('user_id', '=', userId)
       if (which === 'sessions') removal = removal.where('is_session', '=', 1)

@@ -28,6 +28,7 @@ export async function createOrganization(
     slug: await freeSlug(tx, input.organization),
     pluginsAccessLevel: input.pluginsAccessLevel ?? installLevel,
     defaultAccessLevel: editAccess,
+    requiresSecondFactor: false,
     createdAt: now,
     updatedAt: now,
   }

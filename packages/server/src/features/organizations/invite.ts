@@ -30,14 +30,17 @@ export interface NewInvite {
   readonly level: number
 }
 
-/** Returns the invitation with the token that redeems it, of which only the hash is stored. */
+/**
+ * Returns the invitation with the token that redeems it, of which only the hash is stored. With a mail server the token
+ * is undefined: it is in the email only, so that no one else can accept the invitation.
+ */
 export async function createInvite(
   tx: Stores,
   actor: Actor,
   organization: Organization,
   input: NewInvite,
   now: Instant,
-): Promise<{ invite: Invite; token: string }> {
+): Promise<{ invite: Invite; token: string | undefined }> {
   requireLevel(actor, organization.id, adminLevel, 'invite users')
   const { level } = input
   if (!isLevel(level) || level === ownerLevel)
@@ -67,7 +70,7 @@ export async function createInvite(
   recordInvite(tx, actor, invite, 'created', now)
   await announceAccess(tx, invite, invite.id, now)
   await emailInvite(tx, organization, invite, token, now)
-  return { invite, token }
+  return { invite, token: invite.isEmailed ? undefined : token }
 }
 
 export const recordInvite = (
@@ -165,7 +168,7 @@ export async function acceptInvite(
     distinctId: newUuid(),
     firstName: person.firstName,
     email: invite.targetEmail,
-    isEmailVerified: true,
+    isEmailVerified: invite.isEmailed,
     passwordHash: person.passwordHash,
     isActive: true,
     isStaff: false,
@@ -191,9 +194,16 @@ async function activate(
   origin: Origin | undefined,
 ): Promise<User> {
   const { organizationId: currentOrganizationId } = invite
-  await tx.identity.updateAccount(account.id, { ...person, isActive: true, currentOrganizationId, currentProjectId })
+  const isEmailVerified = account.isEmailVerified || invite.isEmailed
+  await tx.identity.updateAccount(account.id, {
+    ...person,
+    isEmailVerified,
+    isActive: true,
+    currentOrganizationId,
+    currentProjectId,
+  })
   await join(tx, invite, { user: account, key: { label: signUpLabel }, origin }, now)
-  return { ...account, firstName: person.firstName }
+  return { ...account, firstName: person.firstName, isEmailVerified }
 }
 
 /** Adds an existing account. Raises `forbidden` when the invitation is for another address. */
@@ -205,6 +215,7 @@ export async function joinByInvite(tx: Stores, actor: Actor, token: string, now:
   if (actor.levels.has(invite.organizationId)) {
     throw invalid(null, 'unique', 'You are already a member of this organization.')
   }
+  if (invite.isEmailed) await tx.identity.updateAccount(actor.user.id, { isEmailVerified: true })
   await join(tx, invite, actor, now)
   return invite
 }

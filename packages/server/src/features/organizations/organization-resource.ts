@@ -24,6 +24,7 @@ export const organizationToWire = (
   membership_level: actor.levels.get(organization.id) ?? 0,
   plugins_access_level: organization.pluginsAccessLevel,
   default_access_level: organization.defaultAccessLevel,
+  requires_second_factor: organization.requiresSecondFactor,
   teams: visibleProjects.filter(project => project.organizationId === organization.id).map(projectBasicToWire),
 })
 
@@ -31,6 +32,7 @@ export const memberToWire = (member: Member): MemberWire => ({
   id: member.id,
   user: userToWire(member.user),
   level: member.level,
+  is_2fa_enabled: member.hasSecondFactor,
   joined_at: member.joinedAt,
   updated_at: member.updatedAt,
 })
@@ -46,9 +48,9 @@ export const inviteToWire = (invite: Invite, now: Instant): InviteWire => ({
   expires_at: invite.expiresAt,
 })
 
-/** With the secret that redeems it, which no other response contains. */
-export const newInviteToWire = (invite: Invite, token: string, now: Instant): NewInviteWire => ({
+/** With the secret that redeems it, which no other response contains; null when it was emailed. */
+export const newInviteToWire = (invite: Invite, token: string | undefined, now: Instant): NewInviteWire => ({
   ...inviteToWire(invite, now),
-  token,
-  signup_path: signupPath(token),
+  token: token ?? null,
+  signup_path: token === undefined ? null : signupPath(token),
 })

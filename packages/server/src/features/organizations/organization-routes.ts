@@ -75,7 +75,9 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
       throw invalid('plugins_access_level', 'invalid_choice', '`plugins_access_level` must be 0, 3, 6 or 9.')
     }
     return database.transaction(async tx => {
-      const patch = { name: body.name, pluginsAccessLevel, defaultAccessLevel, updatedAt: now() }
+      const requiresSecondFactor = body.requires_second_factor
+      if (requiresSecondFactor) await requireOwnFactor(tx, actor)
+      const patch = { name: body.name, pluginsAccessLevel, defaultAccessLevel, requiresSecondFactor, updatedAt: now() }
       const stored = await tx.organizations.find(organization.id)
       await tx.organizations.update(organization.id, patch)
       const changed = await tx.organizations.find(organization.id)
@@ -186,10 +188,11 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     })
 }
 
-const auditedFields = ({ name, pluginsAccessLevel, defaultAccessLevel }: Organization) => ({
+const auditedFields = ({ name, pluginsAccessLevel, defaultAccessLevel, requiresSecondFactor }: Organization) => ({
   name,
   plugins_access_level: pluginsAccessLevel,
   default_access_level: defaultAccessLevel,
+  requires_second_factor: requiresSecondFactor,
 })
 
 const recordOrganization = (
@@ -199,6 +202,13 @@ const recordOrganization = (
   record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
   now: Instant,
 ): void => recordAudit(tx, actor, { organizationId: id }, { scope: 'Organization', itemId: id, name, ...record }, now)
+
+/** So that no one locks themselves out. Accounts without a password sign in elsewhere. */
+async function requireOwnFactor(tx: Stores, { user }: Actor): Promise<void> {
+  const account = await tx.identity.findAccount(user.id)
+  if (account?.passwordHash === null || (await tx.secondFactors.list(user.id)).length > 0) return
+  throw invalid('requires_second_factor', 'invalid_input', 'Set up a second factor for your own account first.')
+}
 
 const projectsOf = async (tx: Stores, actor: Actor) =>
   (await tx.projects.list(visibleProjects(actor), { limit: 1000, offset: 0 })).items

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
@@ -15,6 +15,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       .innerJoin('users as member', 'member.id', 'memberships.user_id')
       .selectAll('memberships')
       .select(embeddedUser('member'))
+      .select(hasSecondFactor)
       .where('memberships.organization_id', '=', organizationId)
       .where('member.is_active', '=', 1)
   const people = (organizationId: string) => members(organizationId).where('member.is_service', '=', 0)
@@ -35,6 +36,8 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
         name: patch.name,
         plugins_access_level: patch.pluginsAccessLevel,
         default_access_level: patch.defaultAccessLevel,
+        requires_second_factor:
+          patch.requiresSecondFactor === undefined ? undefined : Number(patch.requiresSecondFactor),
         updated_at: patch.updatedAt,
       }),
     /** With everything in it. */
@@ -65,7 +68,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       return row !== undefined
     },
 
-    async addMember(member: Omit<Member, 'user'> & { readonly userId: number }): Promise<void> {
+    async addMember(member: Omit<Member, 'user' | 'hasSecondFactor'> & { readonly userId: number }): Promise<void> {
       await db
         .insertInto('memberships')
         .values({
@@ -113,14 +116,19 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
     /** The organizations of a user, as far as signing in depends on them. */
     async listMemberships(
       userId: number,
-    ): Promise<readonly { readonly level: Level; readonly requiresSingleSignOn: boolean }[]> {
+    ): Promise<
+      readonly { readonly organizationId: string; readonly level: Level; readonly requiresSingleSignOn: boolean }[]
+    > {
       const rows = await db
         .selectFrom('memberships')
         .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
-        .select(['memberships.level', 'organizations.requires_single_sign_on'])
+        .select(['memberships.organization_id', 'memberships.level', 'organizations.requires_single_sign_on'])
         .where('memberships.user_id', '=', userId)
+        .orderBy('memberships.joined_at')
+        .orderBy('memberships.id')
         .execute()
       return rows.map(row => ({
+        organizationId: row.organization_id,
         level: row.level as Level,
         requiresSingleSignOn: row.requires_single_sign_on === 1,
       }))
@@ -203,6 +211,7 @@ const toOrganization = (row: Selectable<Tables['organizations']>): Organization 
   slug: row.slug,
   pluginsAccessLevel: row.plugins_access_level,
   defaultAccessLevel: row.default_access_level,
+  requiresSecondFactor: row.requires_second_factor === 1,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
@@ -213,15 +222,23 @@ const fromOrganization = (organization: Organization) => ({
   slug: organization.slug,
   plugins_access_level: organization.pluginsAccessLevel,
   default_access_level: organization.defaultAccessLevel,
+  requires_second_factor: Number(organization.requiresSecondFactor),
   created_at: organization.createdAt,
   updated_at: organization.updatedAt,
 })
 
-const toMember = (row: Tables['memberships'] & EmbeddedUser<'member'>): Member => ({
+const hasSecondFactor = sql<number>`exists (select 1 from second_factors where user_id = memberships.user_id)`.as(
+  'has_second_factor',
+)
+
+const toMember = (
+  row: Tables['memberships'] & EmbeddedUser<'member'> & { readonly has_second_factor: number | boolean },
+): Member => ({
   id: row.id,
   organizationId: row.organization_id,
   user: readUser(row, 'member'),
   level: row.level as Level,
+  hasSecondFactor: Boolean(row.has_second_factor),
   joinedAt: row.joined_at,
   updatedAt: row.updated_at,
 })

@@ -6,6 +6,7 @@ export interface Member {
   readonly organizationId: string
   readonly user: User
   readonly level: Level
+  readonly hasSecondFactor: boolean
   readonly joinedAt: Instant
   readonly updatedAt: Instant
 }
@@ -29,5 +30,6 @@ export interface OrganizationPatch {
   readonly name?: string | undefined
   readonly pluginsAccessLevel?: number | undefined
   readonly defaultAccessLevel?: number | undefined
+  readonly requiresSecondFactor?: boolean | undefined
   readonly updatedAt: Instant
 }

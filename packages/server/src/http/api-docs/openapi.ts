@@ -42,6 +42,7 @@ const tags: Readonly<Record<string, string>> = {
   Projects: 'Projects, their tokens and secret keys.',
   Users: 'The calling user.',
   'Personal API keys': 'Keys of the calling user.',
+  'Second factor': 'Authenticator apps, passkeys and recovery codes.',
   'Sign-in': 'Sign in, sign out and accept invitations.',
   'Single sign-on': 'Identity providers (OpenID Connect) of an organization, and signing in with them.',
   'Evaluation (project token)': 'What PostHog SDKs call to evaluate flags.',

@@ -213,7 +213,7 @@ async function admit(
 ): Promise<Admitted> {
   const { access } = route
   if (access.kind === 'open') return {}
-  const actor = await authenticator.authenticate(request.headers.authorization)
+  const actor = await authenticator.authenticate(request.headers.authorization, route.isForSetUp)
   if (!hasAnyScope(actor.key, access.scopes)) {
     throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
   }

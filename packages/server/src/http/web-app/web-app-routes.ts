@@ -4,7 +4,7 @@ import { sendFile } from '../static-files/static-files.ts'
 import type { PageFiles } from './web-app-files.ts'
 
 /** Routes of the web app. Everything else belongs to the API, so that an unknown path there stays a JSON 404. */
-const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
+const pagePaths = ['/', '/login', '/account', '/reset-password', '/signup/*', '/project/*', '/organization/*']
 
 /**
  * Serves the built web app. Without a build, `/` explains how to get one, and the API is unaffected. The app follows changes after

@@ -25,6 +25,7 @@ export const organizations: OrganizationsMessages = {
     until: 'Läuft ab',
     copyLink: 'Link kopieren',
     sendLink: email => `Sende diesen Link an ${email}:`,
+    emailed: email => `Einladung an ${email} gesendet`,
     withdraw: 'Widerrufen',
     withdrawQuestion: email => `Einladung für ${email} widerrufen?`,
     withdrawn: email => `Einladung für ${email} widerrufen`,

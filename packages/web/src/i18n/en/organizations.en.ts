@@ -24,6 +24,7 @@ export const organizations = {
     until: 'Expires',
     copyLink: 'Copy link',
     sendLink: (email: string) => `Send this link to ${email}:`,
+    emailed: (email: string) => `Invitation sent to ${email}`,
     withdraw: 'Revoke',
     withdrawQuestion: (email: string) => `Revoke the invitation for ${email}?`,
     withdrawn: (email: string) => `Invitation for ${email} revoked`,

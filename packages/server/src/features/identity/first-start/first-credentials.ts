@@ -2,7 +2,9 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
+import type { Account } from '../account.ts'
 import { announceIdentity } from '../announce-identity.ts'
+import { checkedEmail } from '../email.ts'
 import { hashSecret, newSecret } from '../secret.ts'
 import type { Passwords } from '../sign-in/password.ts'
 import type { BootstrapOptions, FirstOwner } from './first-owner.ts'
@@ -24,6 +26,14 @@ interface Stored extends PendingCredentials {
   readonly passwordHash: string
 }
 
+/** What the first person enters. */
+export interface SetUpFields {
+  readonly firstName: string
+  readonly email: string
+  readonly password: string
+  readonly projectName: string
+}
+
 /** Encrypts the credentials at rest. */
 interface Cipher {
   seal(text: string, purpose: string): string
@@ -36,8 +46,16 @@ export interface FirstCredentials {
   store(tx: Stores, owner: FirstOwner, chosen: BootstrapOptions): Promise<void>
   /** Undefined once someone has signed in, used the generated key or changed the password: then they are deleted as well. */
   find(): Promise<PendingCredentials | undefined>
-  /** Sets the owner's password, once. Returns the owner's email address; undefined for a wrong or used token. Raises `invalid`. */
-  choosePassword(setupToken: string, password: string, now: Instant): Promise<string | undefined>
+  /**
+   * Names the owner and the first project and sets the password, once; `onDone` is part of the transaction. Undefined for a wrong or used
+   * token. Raises `invalid`.
+   */
+  setUp<T>(
+    setupToken: string,
+    chosen: SetUpFields,
+    now: Instant,
+    onDone: (tx: Stores, owner: Account) => Promise<T>,
+  ): Promise<T | undefined>
 }
 
 const instanceName = 'first_credentials'
@@ -74,22 +92,36 @@ export function createFirstCredentials(database: Database, passwords: Passwords,
       return { email, password, key, setupToken, projectId, projectToken }
     },
 
-    async choosePassword(setupToken, password, now) {
+    async setUp(setupToken, chosen, now, onDone) {
       const stored = await findStored()
       if (!stored?.setupToken || !isEqual(setupToken, stored.setupToken)) return undefined
-      if (password.length < passwordCharactersMin || password.length > passwordCharactersMax)
-        throw invalid('password', 'invalid_input', `Use at least ${passwordCharactersMin} characters.`)
+      const { firstName, email, password, projectName } = checkedFields(chosen)
       const passwordHash = await passwords.hash(password)
       return database.transaction(async tx => {
         // Another request may have used the token meanwhile.
         if ((await tx.instance.find(instanceName)) === undefined) return undefined
-        await tx.identity.updateAccount(stored.userId, { passwordHash })
+        await tx.identity.updateAccount(stored.userId, { firstName, email, passwordHash })
+        await tx.projects.update(stored.projectId, { name: projectName, updatedAt: now })
         await forgetFirstCredentials(tx)
+        // Nodes drop what they hold of the owner and of the project.
         await announceIdentity(tx, stored.userId, now)
-        return stored.email
+        const owner = await tx.identity.findAccount(stored.userId)
+        return owner && onDone(tx, owner)
       })
     },
   }
+}
+
+/** Raises `invalid` for the first field that is wrong. */
+function checkedFields({ firstName, email, password, projectName }: SetUpFields): SetUpFields {
+  const name = firstName.trim()
+  if (name === '' || name.length > 150) throw invalid('first_name', 'invalid_input', 'Enter a name.')
+  const address = checkedEmail(email, 'email')
+  if (password.length < passwordCharactersMin || password.length > passwordCharactersMax)
+    throw invalid('password', 'invalid_input', `Use at least ${passwordCharactersMin} characters.`)
+  const project = projectName.trim()
+  if (project === '' || project.length > 64) throw invalid('project', 'invalid_input', 'Enter 1 to 64 characters.')
+  return { firstName: name, email: address, password, projectName: project }
 }
 
 export const forgetFirstCredentials = (tx: Stores): Promise<void> => tx.instance.remove(instanceName)

@@ -7,9 +7,14 @@ import { hashSecret } from '../secret.ts'
 import { createKeyedSemaphore } from './keyed-semaphore.ts'
 import type { SignInFailures, SignInWindow } from './sign-in-failure-store.sql.ts'
 
-const wrongForAccountFromAddressMax = 5
-const wrongForAccountMax = 50
-const wrongFromAddressMax = 50
+/** How often each may be wrong within the window. */
+export interface ThrottleLimits {
+  readonly accountFromAddress: number
+  readonly account: number
+  readonly address: number
+}
+
+const passwordLimits: ThrottleLimits = { accountFromAddress: 5, account: 50, address: 50 }
 const windowMilliseconds = 5 * 60 * 1000
 /** Clocks of nodes differ, and a concurrent request may have read its clock later and written first. */
 const clockSkewMilliseconds = 60_000
@@ -33,7 +38,10 @@ export interface LoginThrottle {
 interface Deps {
   readonly database: Database
   readonly now: () => Instant
-  readonly onFailure?: (reason: 'wrong_password' | 'throttled') => void
+  readonly onFailure?: (reason: 'wrong' | 'throttled') => void
+  /** What is counted apart from passwords. */
+  readonly subject?: string
+  readonly limits?: ThrottleLimits
   /** Milliseconds. */
   readonly monotonic?: () => number
 }
@@ -47,6 +55,8 @@ export function createLoginThrottle({
   database,
   now,
   onFailure = () => {},
+  subject = '',
+  limits: most = passwordLimits,
   monotonic = monotonicNow,
 }: Deps): LoginThrottle {
   const slots = createKeyedSemaphore()
@@ -109,9 +119,9 @@ export function createLoginThrottle({
 
   async function guess<T>(email: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     const account = email.trim().toLowerCase()
-    const here = { key: hashSecret(`account ${account} address ${address}`), max: wrongForAccountFromAddressMax }
-    const everywhere = { key: hashSecret(`account ${account}`), max: wrongForAccountMax }
-    const anyAccount = { key: hashSecret(`address ${address}`), max: wrongFromAddressMax }
+    const here = { key: hashSecret(`${subject}account ${account} address ${address}`), max: most.accountFromAddress }
+    const everywhere = { key: hashSecret(`${subject}account ${account}`), max: most.account }
+    const anyAccount = { key: hashSecret(`${subject}address ${address}`), max: most.address }
     refuseBlocked([here, anyAccount])
     const lastSuccess = await database.read(tx => tx.signInFailures.findSuccess(here.key))
     const isKnownPlace = lastSuccess !== undefined && lastSuccess > plusMilliseconds(now(), -knownPlaceMilliseconds)
@@ -130,7 +140,7 @@ export function createLoginThrottle({
     async guess(email, address, check) {
       try {
         const found = await guess(email, address, check)
-        if (found === undefined) onFailure('wrong_password')
+        if (found === undefined) onFailure('wrong')
         return found
       } catch (error) {
         if (error instanceof Problem && error.kind === 'throttled') onFailure('throttled')
@@ -159,7 +169,7 @@ const windowAt = (now: Instant): SignInWindow => ({
 
 function tooMany(leftMilliseconds: number): Problem {
   const retryAfterSeconds = Math.max(1, Math.ceil(leftMilliseconds / 1000))
-  return new Problem('throttled', `Too many wrong passwords. Try again in ${retryAfterSeconds} seconds.`, {
+  return new Problem('throttled', `Too many attempts. Try again in ${retryAfterSeconds} seconds.`, {
     retryAfterSeconds,
   })
 }

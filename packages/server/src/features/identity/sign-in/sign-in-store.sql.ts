@@ -34,6 +34,9 @@ export function sqlSignInStore(db: Kysely<Tables>) {
         .offset(signInsPerUserMax)
       await db.deleteFrom('sign_ins').where('id', 'in', excess).execute()
     },
+    async recordProof(id: string, at: Instant): Promise<void> {
+      await db.updateTable('sign_ins').set({ proven_at: at }).where('id', '=', id).execute()
+    },
     async findByRefreshHash(hash: string): Promise<SignIn | undefined> {
       const row = await db.selectFrom('sign_ins').selectAll().where('refresh_hash', '=', hash).executeTakeFirst()
       return row && toSignIn(row)

@@ -1,0 +1,31 @@
+import { Button, Paper, Stack, Text, Title } from '@mantine/core'
+import { FactorList, useSecondFactors } from '../account/second-factors.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { AuthLayout } from './auth-layout.tsx'
+
+/** For a user whose organization requires a second factor: they can do nothing else before. */
+export function RequiredFactorPage({ onDone }: { onDone: () => void }) {
+  const t = useMessages()
+  const factors = useSecondFactors()
+  return (
+    <AuthLayout>
+      <Loaded query={factors}>
+        {data => (
+          <Stack>
+            <Title order={1} ta="center">
+              {t.secondFactor.requiredTitle}
+            </Title>
+            <Text ta="center" c="dimmed">
+              {t.secondFactor.requiredIntro(data.required_by.join(', '))}
+            </Text>
+            <Paper withBorder p="lg" radius="lg">
+              <FactorList data={data} />
+            </Paper>
+            {data.factors.length > 0 && <Button onClick={onDone}>{t.secondFactor.goOn}</Button>}
+          </Stack>
+        )}
+      </Loaded>
+    </AuthLayout>
+  )
+}
