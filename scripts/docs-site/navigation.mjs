@@ -36,6 +36,7 @@ const sections = [
       'guide/schedules',
       'guide/change-control',
       'guide/webhooks',
+      'guide/accounts',
       'guide/single-sign-on',
       'guide/token-exchange',
       'guide/rollback',
