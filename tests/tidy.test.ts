@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, it } from 'vitest'
+import ts from 'typescript-5'
+import { describe, expect, it } from 'vitest'
 
 /**
- * House rules about words. Halyard uses the terms of its field, so that a reader finds what they search for. Each entry is a word
+ * House rules about words and functions. Halyard uses the terms of its field, so that a reader finds what they search for. Each entry is a word
  * to avoid and what to write instead; `docs/glossary.md` defines the project's own nouns.
  */
 
@@ -73,3 +74,66 @@ it('no test is skipped and no mark of unfinished work is left in packages', () =
   const sources = [...textsOf].filter(([name]) => name.startsWith('packages/') && /\.tsx?$/.test(name))
   expect(sources.filter(([, text]) => unfinished.test(text)).map(([name]) => name)).toEqual([])
 })
+
+describe('production code', () => {
+  /** Files that do not follow these rules yet. This list only gets shorter. */
+  const pending = new Set(['packages/web/src/account/new-key.tsx', 'packages/web/src/session/sign-in-page.tsx'])
+  const isProduction = (name: string) =>
+    /^(?:packages\/[^/]+\/src|bench|scripts)\/.*\.(?:tsx?|mjs|js)$/.test(name) &&
+    !/\.test\.tsx?$|\/testing\//.test(name) &&
+    !pending.has(name)
+  const sources = [...textsOf]
+    .filter(([name]) => isProduction(name))
+    .map(([name, text]) => ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true))
+
+  it('has no function with more than 70 lines of its own, numbered migrations excepted', () => {
+    const long = sources
+      .filter(({ fileName }) => !/\/migrations\/\d{4}-/.test(fileName))
+      .flatMap(source => nodesIn(source).filter(isFunction))
+      .filter(node => ownLines(node) > ownLinesMax)
+    expect(long.map(node => `${placeOf(node)}: ${ownLines(node)} lines`)).toEqual([])
+  })
+
+  it('names no variable, parameter or function found, known or given: a name says what the value is', () => {
+    const vague = sources.flatMap(source => nodesIn(source)).filter(isVaguelyNamed)
+    expect(vague.map(placeOf)).toEqual([])
+  })
+})
+
+/** Longer functions are two functions. */
+const ownLinesMax = 70
+
+const nodesIn = (node: ts.Node): ts.Node[] => [node, ...childrenOf(node).flatMap(nodesIn)]
+
+function childrenOf(node: ts.Node): ts.Node[] {
+  const children: ts.Node[] = []
+  ts.forEachChild(node, child => void children.push(child))
+  return children
+}
+
+const isFunction = (node: ts.Node): boolean => ts.isFunctionLike(node) && 'body' in node && node.body !== undefined
+
+/** Without those of the functions inside, of which the line that begins one belongs to both. */
+function ownLines(node: ts.Node): number {
+  const within = (parent: ts.Node): ts.Node[] =>
+    childrenOf(parent).flatMap(child => (isFunction(child) ? [child] : within(child)))
+  return within(node).reduce((lines, inner) => lines - (linesOf(inner) - 1), linesOf(node))
+}
+
+const lineAt = (node: ts.Node, position: number): number =>
+  node.getSourceFile().getLineAndCharacterOfPosition(position).line + 1
+
+const linesOf = (node: ts.Node): number => lineAt(node, node.end) - lineAt(node, node.getStart()) + 1
+
+const placeOf = (node: ts.Node): string => `${node.getSourceFile().fileName}:${lineAt(node, node.getStart())}`
+
+function isVaguelyNamed(node: ts.Node): boolean {
+  const isDeclaration =
+    ts.isVariableDeclaration(node) ||
+    ts.isParameter(node) ||
+    ts.isBindingElement(node) ||
+    ts.isFunctionDeclaration(node) ||
+    ts.isMethodDeclaration(node) ||
+    ts.isMethodSignature(node)
+  return isDeclaration && node.name !== undefined && /^(?:found|known|given)$/.test(node.name.getText())
+}

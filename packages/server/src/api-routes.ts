@@ -20,6 +20,8 @@ import { serveFreezes } from './features/change-control/freezes/freeze-routes.ts
 import type { GatedWrites } from './features/change-control/gated-writes.ts'
 import { servePolicies } from './features/change-control/policies/policy-routes.ts'
 import { serveChangeRequests } from './features/change-control/requests/change-request-routes.ts'
+import { serveDecisions } from './features/change-control/requests/decision-routes.ts'
+import { createRequestDetails } from './features/change-control/requests/request-details.ts'
 import { serveSchedules } from './features/change-control/schedules/schedule-routes.ts'
 import { serveCodeReferences } from './features/code-references/code-reference-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
@@ -206,7 +208,9 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
-  serveChangeRequests(serve, { database, writes, measure, now })
+  const details = createRequestDetails({ database, measure, now })
+  serveChangeRequests(serve, { database, writes, details, now })
+  serveDecisions(serve, { database, writes, details, now })
   serveSchedules(serve, { database, writes, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
 }

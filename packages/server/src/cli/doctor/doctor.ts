@@ -106,13 +106,17 @@ function tryOpen(config: Config): Storage | Finding {
 }
 
 async function checkSchema(storage: Storage): Promise<Finding> {
-  const known = migrations.at(-1)?.version ?? 0
-  const found = await schemaVersion(storage.kysely).catch(() => 0)
-  if (found > known)
-    return bad(`The schema (version ${found}) is newer than this program (${known}). Start the newer Halyard.`)
-  return found === known
-    ? good(`Schema version ${found}, as this program expects.`)
-    : bad(`Schema version ${found}; this program expects ${known}. Run: halyard migrate (every start does it as well).`)
+  const newestVersion = migrations.at(-1)?.version ?? 0
+  const version = await schemaVersion(storage.kysely).catch(() => 0)
+  if (version > newestVersion)
+    return bad(
+      `The schema (version ${version}) is newer than this program (${newestVersion}). Start the newer Halyard.`,
+    )
+  return version === newestVersion
+    ? good(`Schema version ${version}, as this program expects.`)
+    : bad(
+        `Schema version ${version}; this program expects ${newestVersion}. Run: halyard migrate (every start does it as well).`,
+      )
 }
 
 /** Several nodes share one database; expiry and schedules need their clocks to agree. */

@@ -110,9 +110,9 @@ export function sqlRoleAccessStore(db: Kysely<Tables>) {
 }
 
 function byFlag(rows: readonly { readonly id: number; readonly flag_id: number }[]): Map<number, number[]> {
-  const found = new Map<number, number[]>()
-  for (const { id, flag_id } of rows) found.set(flag_id, [...(found.get(flag_id) ?? []), id])
-  return found
+  const idsByFlag = new Map<number, number[]>()
+  for (const { id, flag_id } of rows) idsByFlag.set(flag_id, [...(idsByFlag.get(flag_id) ?? []), id])
+  return idsByFlag
 }
 
 const toRoleAccess = (row: Selectable<Tables['flag_role_access']>): RoleAccess => ({

@@ -57,7 +57,7 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
     },
     /** The same for the API keys (no sign-ins) of the active members of an organization; by key id, at most `limit`. */
     async listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]> {
-      const found = await db
+      const keyRows = await db
         .selectFrom('api_keys')
         .innerJoin('memberships', 'memberships.user_id', 'api_keys.user_id')
         .innerJoin('users', 'users.id', 'api_keys.user_id')
@@ -79,7 +79,7 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
         .execute()
       const byUser = new Map<number, MemberRow[]>()
       for (const row of users) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
-      return found.map(row => {
+      return keyRows.map(row => {
         const key = toApiKey(row)
         return { key, actor: toActor(key, byUser.get(row.user_id)!) }
       })

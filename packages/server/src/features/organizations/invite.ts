@@ -154,15 +154,15 @@ export async function acceptInvite(
   const invite = await getOpenInvite(tx, token, now)
   const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
     .items[0]
-  const known = await tx.identity.findAccountByEmail(invite.targetEmail)
-  if (known && !isIdle(known)) {
+  const existing = await tx.identity.findAccountByEmail(invite.targetEmail)
+  if (existing && !isIdle(existing)) {
     throw invalid(
       null,
       'unique',
       'An account with this email address already exists. Sign in to accept the invitation.',
     )
   }
-  if (known) return activate(tx, known, invite, person, project?.id ?? null, now, origin)
+  if (existing) return activate(tx, existing, invite, person, project?.id ?? null, now, origin)
   const account = await tx.identity.createAccount({
     uuid: newUuid(),
     distinctId: newUuid(),

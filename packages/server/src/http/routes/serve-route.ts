@@ -73,8 +73,8 @@ export type ServeRoute = <const R extends Route>(
 ) => void
 
 /** A response with its own status, headers or body; otherwise a handler's value is the body of the first listed response. */
-export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
-  ...given,
+export const answer = <R extends Route>(response: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
+  ...response,
   [isAnswer]: true,
 })
 const isAnswer = Symbol('answer')
@@ -129,7 +129,7 @@ export function createServeRoute(
         const access = request.getDecorator<Admitted>('access')
         const origin = requestOrigin(route, request, access.actor?.key)
         const actor = access.actor && isAudited ? { ...access.actor, origin } : access.actor
-        const given = {
+        const routeRequest = {
           ...access,
           actor,
           origin,
@@ -148,7 +148,7 @@ export function createServeRoute(
             return goneSignal(reply)
           },
         }
-        const handled = await handler(given as unknown as RouteRequest<typeof route>)
+        const handled = await handler(routeRequest as unknown as RouteRequest<typeof route>)
         const result =
           isAudited && actor
             ? await afterwards(handled, async () => {

@@ -25,8 +25,8 @@ const findEnabled = preparedQuery((db, { projectId }: { projectId: number }) =>
 
 export function sqlPolicyStore(db: Kysely<Tables>) {
   async function approversOf(policyIds: readonly number[]): Promise<ReadonlyMap<number, Approvers>> {
-    const found = new Map<number, { users: number[]; roles: string[] }>()
-    if (policyIds.length === 0) return found
+    const byPolicy = new Map<number, { users: number[]; roles: string[] }>()
+    if (policyIds.length === 0) return byPolicy
     const rows = await db
       .selectFrom('approval_policy_approvers')
       .selectAll()
@@ -34,12 +34,12 @@ export function sqlPolicyStore(db: Kysely<Tables>) {
       .orderBy('id')
       .execute()
     for (const { policy_id, user_id, role_id } of rows) {
-      const approvers = found.get(policy_id) ?? { users: [], roles: [] }
+      const approvers = byPolicy.get(policy_id) ?? { users: [], roles: [] }
       if (user_id !== null) approvers.users.push(user_id)
       if (role_id !== null) approvers.roles.push(role_id)
-      found.set(policy_id, approvers)
+      byPolicy.set(policy_id, approvers)
     }
-    return found
+    return byPolicy
   }
 
   async function withApprovers(rows: readonly PolicyJoin[]): Promise<readonly ApprovalPolicy[]> {

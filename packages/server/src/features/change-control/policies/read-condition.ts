@@ -27,9 +27,9 @@ export function readCondition(sent: Sent, actionKey: ActionKey): PolicyCondition
 function readAt(sent: Sent, path: string, actionKey: ActionKey): PolicyCondition {
   const { type } = sent
   if (type === undefined && Object.keys(sent).length === 0) return {}
-  const known = keysOf.get(type)
-  if (known === undefined) throw wrong(`${path}.type`, `must be one of ${[...keysOf.keys()].join(', ')}.`)
-  const unknown = Object.keys(sent).find(key => key !== 'type' && !known.includes(key))
+  const allowedKeys = keysOf.get(type)
+  if (allowedKeys === undefined) throw wrong(`${path}.type`, `must be one of ${[...keysOf.keys()].join(', ')}.`)
+  const unknown = Object.keys(sent).find(key => key !== 'type' && !allowedKeys.includes(key))
   if (unknown !== undefined) throw wrong(`${path}.${unknown}`, `is unknown for ${type}.`)
   const condition = type === 'all' ? readAll(sent, path, actionKey) : readOne(sent, path)
   refuseWrongAction(condition, path, actionKey)

@@ -8,9 +8,9 @@ export async function requireRoles(
   ids: readonly string[],
   field: string,
 ): Promise<void> {
-  const found = await tx.roles.findAll(ids)
-  const known = new Set(found.filter(role => role.organizationId === organizationId).map(({ id }) => id))
-  const unknown = ids.find(id => !known.has(id))
+  const roles = await tx.roles.findAll(ids)
+  const roleIds = new Set(roles.filter(role => role.organizationId === organizationId).map(({ id }) => id))
+  const unknown = ids.find(id => !roleIds.has(id))
   if (unknown !== undefined) {
     throw invalid(field, 'does_not_exist', `The organization has no role ${unknown}.`)
   }

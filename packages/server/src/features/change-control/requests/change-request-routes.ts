@@ -1,59 +1,34 @@
-import { type ChangeRequestDetail, FlagWrite, routes } from '@halyard/contract'
-import { usesFlags } from '@halyard/engine'
-import { diffFields } from '../../../domain/activity.ts'
-import {
-  type ChangeRequest,
-  canDecide,
-  isOpen,
-  type PolicyStatus,
-  type RequestFilter,
-  requestStates,
-} from '../../../domain/change-request.ts'
-import { contentOf, type FlagContent } from '../../../domain/flag.ts'
-import type { Impact } from '../../../domain/policy.ts'
+import { FlagWrite, routes } from '@halyard/contract'
+import { canDecide, type RequestFilter, requestStates } from '../../../domain/change-request.ts'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
-import { invalid, Problem } from '../../../problem.ts'
+import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
-import { contentToWire as cohortToWire } from '../../cohorts/cohort-resource.ts'
-import type { FlagSave } from '../../flags/flag-guard.ts'
-import { contentToWire } from '../../flags/flag-resource.ts'
-import { userToWire } from '../../identity/user-resource.ts'
-import { frozenBy, frozenFlag } from '../frozen-by.ts'
-import { gainingDependents } from '../gaining-dependents.ts'
 import type { GatedWrites } from '../gated-writes.ts'
-import { readWriteRules } from '../write-rules.ts'
-import { applyRequest } from './apply-request.ts'
-import { fieldsToWire, requestToWire } from './change-request-resource.ts'
-import {
-  canCancel,
-  cancelRequest,
-  claimRequest,
-  decideRequest,
-  getRequest,
-  hasLeft,
-  reviewRequest,
-} from './decide-request.ts'
+import { requestToWire } from './change-request-resource.ts'
+import { getRequest, requireCanEditTarget } from './decide-request.ts'
 import { rebaseRequest, rescheduleRequest } from './edit-request.ts'
-import { type Preview, previewRequest, requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
+import { requiredPoliciesOfAll } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
+import type { RequestDetails } from './request-details.ts'
 
 interface Deps {
   readonly database: Database
   readonly writes: GatedWrites
-  readonly measure: (save: FlagSave) => Promise<Impact | undefined>
+  readonly details: RequestDetails
   readonly now: () => Instant
 }
 
 const checkFields = bodyChecker(FlagWrite)
 
-/** Serves change requests at PostHog's paths. */
-export function serveChangeRequests(serve: ServeRoute, { database, writes, measure, now }: Deps): void {
+/** Serves change requests at PostHog's paths; `decision-routes.ts` has what is decided about them. */
+export function serveChangeRequests(serve: ServeRoute, { database, writes, details, now }: Deps): void {
   const r = routes.changeRequests
+  const { detailOf, outcomeOf } = details
 
   serve(r.list, ({ actor, project, query, url }) =>
     database.read(async tx => {
@@ -90,56 +65,6 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     return answer({ status, body: requestToWire(proposed!, [], actor.user) })
   })
 
-  serve(r.approve, async request => {
-    const { actor, project, params } = request
-    const stored = await database.read(tx => getRequest(tx, project, Number(params.request_id)))
-    const { reason = '', content_hash: contentHash } = request.body
-    // The content that the approver has seen is measured: an edit meanwhile creates different content.
-    const impact = (await impactOf(project, stored)) ?? null
-    const decision = { requestId: stored.id, decision: 'approved', reason, contentHash, impact } as const
-    const decided = await database.transaction(tx => decideRequest(tx, actor, project, decision, now()))
-    const isDue = decided.state === 'approved' && (decided.applyAt === null || decided.applyAt <= now())
-    return outcomeOf(actor, project, isDue ? await applyApproved(actor, project, decided) : decided)
-  })
-
-  serve(r.reject, async request => {
-    const { actor, project, params } = request
-    const requestId = (await database.read(tx => getRequest(tx, project, Number(params.request_id)))).id
-    const reason = request.body.reason?.trim() ?? ''
-    if (reason === '') throw invalid('reason', 'required', 'reason is required to reject a change request.')
-    const decision = { requestId, decision: 'rejected', reason, contentHash: undefined, impact: null } as const
-    return outcomeOf(
-      actor,
-      project,
-      await database.transaction(tx => decideRequest(tx, actor, project, decision, now())),
-    )
-  })
-
-  serve(r.cancel, async request => {
-    const { actor, project, params } = request
-    const cancel = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
-    return outcomeOf(actor, project, await database.transaction(tx => cancelRequest(tx, actor, project, cancel, now())))
-  })
-
-  serve(r.claim, async request => {
-    const { actor, project, params } = request
-    const claim = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
-    const claimed = await database.transaction(async tx => {
-      await requireCanEditTarget(tx, actor, project, await getRequest(tx, project, claim.requestId))
-      return claimRequest(tx, actor, project, claim, now())
-    })
-    return outcomeOf(actor, project, claimed)
-  })
-
-  serve(r.apply, async ({ actor, project, params }) => {
-    const request = await database.read(async tx => {
-      const stored = await getRequest(tx, project, Number(params.request_id))
-      await requireCanEditTarget(tx, actor, project, stored)
-      return stored
-    })
-    return outcomeOf(actor, project, await apply(actor, project, request))
-  })
-
   serve(r.rebase, async request => {
     const { actor, project, params } = request
     const rebased = await database.transaction(async tx => {
@@ -163,135 +88,6 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     })
     return outcomeOf(actor, project, rescheduled)
   })
-
-  serve(r.review, async request => {
-    const { actor, project, params } = request
-    const review = { requestId: Number(params.request_id), note: request.body.note?.trim() ?? '' }
-    return outcomeOf(actor, project, await database.transaction(tx => reviewRequest(tx, actor, project, review, now())))
-  })
-
-  const apply = (actor: Actor, project: Project, request: ChangeRequest) =>
-    applyRequest({ writes, transaction: database.transaction, project, appliedBy: actor, now: now() }, request)
-
-  /** The approval is stored. Another node may apply the request at the same moment, and the job tries again. */
-  const applyApproved = (actor: Actor, project: Project, request: ChangeRequest) =>
-    apply(actor, project, request).catch((error: unknown) => {
-      if (!(error instanceof Problem) || error.kind !== 'conflict') throw error
-      return database.read(tx => getRequest(tx, project, request.id))
-    })
-
-  /** How many people applying it now would affect. */
-  async function impactOf(project: Project, request: ChangeRequest): Promise<Impact | undefined> {
-    if (request.kind !== 'flag' || !isOpen(request)) return undefined
-    const { flag: stored, next } = await database.read(tx => previewRequest(tx, project, request))
-    if (!next) return undefined
-    return measure({ projectId: project.id, stored, flag: { ...stored, ...next } as FlagSave['flag'] })
-  }
-
-  async function detailOf(actor: Actor, project: Project, request: ChangeRequest): Promise<ChangeRequestDetail> {
-    const impact = await impactOf(project, request)
-    return database.read(async tx => {
-      const preview = await previewRequest(tx, project, request)
-      const statuses = await requiredPolicies(tx, project, request)
-      const decisions = await tx.changeRequests.listDecisions([request.id])
-      const { flag } = preview
-      const others = flag ? await tx.flags.listDependents(project.id) : []
-      const schedules = flag
-        ? await tx.schedules.list(project.id, { flagId: flag.id, status: 'pending' }, { limit: 100, offset: 0 })
-        : undefined
-      return {
-        ...requestToWire(request, decisions, actor.user),
-        can_approve:
-          request.state === 'pending' &&
-          statuses.some(
-            status => canDecide(request, status, actor.user.id) && (actor.key.isSession || status.policy.allowKeys),
-          ),
-        can_cancel: isOpen(request) && canCancel(actor, project, request),
-        can_claim: isOpen(request) && (await hasLeft(tx, project, request)),
-        frozen_until: (isOpen(request) && (await frozenRequest(tx, project, request, preview, now()))) || null,
-        policies: statuses.map(({ policy, approvedBy, isSatisfied }) => ({
-          id: policy.id,
-          action_key: policy.actionKey,
-          quorum: policy.quorum,
-          approved: approvedBy.length,
-          is_satisfied: isSatisfied,
-        })),
-        uncounted_approvers: await uncountedApprovers(tx, statuses),
-        changes: isOpen(request) ? changesOf(preview) : [],
-        conflicts: isOpen(request) ? [...preview.conflicts] : [],
-        current: fieldsToWire(preview.current),
-        impact_now: impact ?? null,
-        dependents: others
-          .filter(other => flag && other.id !== flag.id && usesFlags(other.filters).includes(flag.id))
-          .map(({ id, key }) => ({ id, key })),
-        scheduled_changes: schedules?.items.map(({ id }) => id) ?? [],
-      }
-    })
-  }
-
-  async function outcomeOf(actor: Actor, project: Project, request: ChangeRequest) {
-    return {
-      status: request.state,
-      message: messages[request.state],
-      change_request: await detailOf(actor, project, request),
-    }
-  }
-}
-
-async function uncountedApprovers(tx: Stores, statuses: readonly PolicyStatus[]) {
-  const ids = new Set(statuses.flatMap(({ uncounted }) => [...uncounted]))
-  const accounts = await Promise.all([...ids].slice(0, uncountedMax).map(id => tx.identity.findAccount(id)))
-  return accounts.flatMap(account => (account ? [userToWire(account)] : []))
-}
-const uncountedMax = 50
-
-const messages: Readonly<Record<ChangeRequest['state'], string>> = {
-  pending: 'The request waits for approval.',
-  approved: 'The request is approved and waits to be applied.',
-  applied: 'The change was applied.',
-  rejected: 'The request was rejected.',
-  cancelled: 'The request was cancelled.',
-  expired: 'The request has expired.',
-  failed: 'The change could not be applied.',
-  conflicted: 'Another change touched the same fields. Rebase the request.',
-}
-
-/** Until when a freeze holds up what would be applied now. */
-async function frozenRequest(
-  tx: Stores,
-  project: Project,
-  { kind, requester }: ChangeRequest,
-  { flag: stored, next }: Preview,
-  now: Instant,
-): Promise<Instant | undefined> {
-  // A freeze holds up the runs of a schedule, not its plan.
-  if (kind === 'schedule') return undefined
-  const requesterId = async () => requester.id
-  if (!next) return (await frozenBy(tx, { project, tags: stored?.tags ?? [] }, requesterId, now))?.until
-  const { dependents } = await readWriteRules(tx, project)
-  const gaining = gainingDependents(dependents, { stored, flag: next })
-  return (await frozenFlag(tx, project, { stored, flag: next, gaining }, requesterId, now))?.until
-}
-
-/** Field by field, in the names of the API. */
-function changesOf({ flag, cohort, next, fields }: Preview) {
-  const type = cohort ? 'Cohort' : 'FeatureFlag'
-  const changes = cohort
-    ? diffFields(cohortToWire(cohort), { ...cohortToWire(cohort), ...fieldsToWire(fields) })
-    : next
-      ? diffFields(flag ? contentToWire(contentOf(flag)) : {}, contentToWire(next as FlagContent))
-      : []
-  return changes.map(({ before, ...change }) => ({
-    type,
-    ...change,
-    ...(before === undefined ? { action: 'created' as const, before: null } : { before }),
-  }))
-}
-
-async function requireCanEditTarget(tx: Stores, actor: Actor, project: Project, request: ChangeRequest): Promise<void> {
-  const flag = request.flagId === null ? undefined : await tx.flags.find(project.id, request.flagId)
-  if (flag) await requireCanEdit(tx, actor, project, flag)
-  else await requireNoViewer(tx, actor, project)
 }
 
 const waitingMax = 1000
@@ -324,7 +120,7 @@ interface Query {
 
 /** Lenient, like PostHog, except that an unknown state or id finds nothing. */
 function readFilter(query: Query, actor: Actor): RequestFilter {
-  const states = query.state?.split(',').flatMap(state => requestStates.find(known => known === state) ?? [])
+  const states = query.state?.split(',').flatMap(state => requestStates.find(candidate => candidate === state) ?? [])
   const id = readId(query.resource_id)
   return {
     ...(states && { states: states.length > 0 ? states : (['none'] as never) }),

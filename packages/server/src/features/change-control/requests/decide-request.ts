@@ -4,6 +4,7 @@ import type { Instant } from '../../../instant.ts'
 import { forbidden, invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../../tenancy.ts'
+import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import { requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
@@ -184,3 +185,15 @@ export async function releaseRequests(tx: Stores, actor: Actor, project: Project
 
 export const notInState = ({ state }: ChangeRequest, wanted: string): Problem =>
   new Problem('conflict', `The change request is ${state}; it cannot be ${wanted}.`)
+
+/** Raises `forbidden` for those who cannot edit what the request changes. */
+export async function requireCanEditTarget(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  request: ChangeRequest,
+): Promise<void> {
+  const flag = request.flagId === null ? undefined : await tx.flags.find(project.id, request.flagId)
+  if (flag) await requireCanEdit(tx, actor, project, flag)
+  else await requireNoViewer(tx, actor, project)
+}

@@ -73,9 +73,9 @@ function mergeVariants(winner: Winner, path: string, ...lists: Sides<readonly Va
   const split = mergeValue(winner, `${path}.split`, splitOf(base), splitOf(mine), splitOf(theirs))
   const conflicts = [...split.conflicts]
   const restOf = (variants: readonly Variant[], key: string) => {
-    const found = variants.find(variant => variant.key === key)
-    if (!found) return undefined
-    const { rollout_percentage: _split, ...rest } = found
+    const match = variants.find(variant => variant.key === key)
+    if (!match) return undefined
+    const { rollout_percentage: _split, ...rest } = match
     return rest
   }
   const value = (split.value as [string, unknown][]).map(([key, percentage]) => {

@@ -17,11 +17,11 @@ interface Slots {
 const waitersMax = 100
 
 export function createKeyedSemaphore(): KeyedSemaphore {
-  const known = new Map<string, Slots>()
+  const slotsByKey = new Map<string, Slots>()
 
   async function acquireOne(key: string, max: number): Promise<void> {
-    const slots = known.get(key) ?? { count: max, taken: 0, waiting: [] }
-    known.set(key, slots)
+    const slots = slotsByKey.get(key) ?? { count: max, taken: 0, waiting: [] }
+    slotsByKey.set(key, slots)
     if (slots.taken < slots.count) {
       slots.taken += 1
       return
@@ -33,14 +33,14 @@ export function createKeyedSemaphore(): KeyedSemaphore {
   }
 
   function releaseOne(key: string): void {
-    const slots = known.get(key)
+    const slots = slotsByKey.get(key)
     if (!slots) return
     slots.taken -= 1
     while (slots.taken < slots.count && slots.waiting.length > 0) {
       slots.taken += 1
       slots.waiting.shift()?.()
     }
-    if (slots.taken === 0 && slots.waiting.length === 0) known.delete(key)
+    if (slots.taken === 0 && slots.waiting.length === 0) slotsByKey.delete(key)
   }
 
   return {
@@ -61,7 +61,7 @@ export function createKeyedSemaphore(): KeyedSemaphore {
       return release
     },
     resize(key, count) {
-      const slots = known.get(key)
+      const slots = slotsByKey.get(key)
       if (slots) slots.count = Math.max(1, count)
     },
   }

@@ -85,12 +85,12 @@ export function createLoginThrottle({
   function enforce(limits: readonly Limit[], failures: readonly SignInFailures[], allowance: 0 | 1): void {
     let longest = 0
     for (const { key, max } of limits) {
-      const found = failures.find(failure => failure.key === key)
-      slots.resize(key, max - (found?.count ?? 0))
-      if (!found || found.count < max) continue
-      const left = dateOf(found.since).getTime() + windowMilliseconds - dateOf(now()).getTime()
+      const recent = failures.find(failure => failure.key === key)
+      slots.resize(key, max - (recent?.count ?? 0))
+      if (!recent || recent.count < max) continue
+      const left = dateOf(recent.since).getTime() + windowMilliseconds - dateOf(now()).getTime()
       block(key, left)
-      if (found.count >= max + allowance) longest = Math.max(longest, left)
+      if (recent.count >= max + allowance) longest = Math.max(longest, left)
     }
     if (longest > 0) throw tooMany(longest)
   }
@@ -99,8 +99,8 @@ export function createLoginThrottle({
     refuseBlocked(limits)
     const keys = limits.map(({ key }) => key)
     enforce(limits, await database.read(tx => tx.signInFailures.find(keys, windowAt(now()))), 0)
-    const found = await check()
-    if (found !== undefined) return found
+    const result = await check()
+    if (result !== undefined) return result
     enforce(limits, await database.transaction(tx => tx.signInFailures.add(keys, windowAt(now()))), 1)
     return undefined
   }
@@ -131,17 +131,17 @@ export function createLoginThrottle({
     const limits = isKnownPlace ? [here, anyAccount] : [here, everywhere, anyAccount]
     refuseBlocked(limits)
     const release = await slots.acquire(limits)
-    const found = await checkWithin(limits, check).finally(release)
-    if (found !== undefined) await recordSuccess(here.key, lastSuccess)
-    return found
+    const result = await checkWithin(limits, check).finally(release)
+    if (result !== undefined) await recordSuccess(here.key, lastSuccess)
+    return result
   }
 
   return {
     async guess(email, address, check) {
       try {
-        const found = await guess(email, address, check)
-        if (found === undefined) onFailure('wrong')
-        return found
+        const result = await guess(email, address, check)
+        if (result === undefined) onFailure('wrong')
+        return result
       } catch (error) {
         if (error instanceof Problem && error.kind === 'throttled') onFailure('throttled')
         throw error

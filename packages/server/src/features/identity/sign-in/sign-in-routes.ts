@@ -51,8 +51,8 @@ export function serveSignIns(serve: ServeRoute, { database, now, providerLogout 
   })
 
   serve(routes.session.listSignIns, async ({ actor }) => {
-    const found = await database.query(tx => tx.signIns.list(actor.user.id, now()))
-    return found.map(signIn => ({
+    const signIns = await database.query(tx => tx.signIns.list(actor.user.id, now()))
+    return signIns.map(signIn => ({
       id: signIn.id,
       method: signIn.method,
       user_agent: signIn.userAgent,
