@@ -137,6 +137,16 @@ onEachDatabase('single sign-on', dialect => {
     expect((await stranger.get(`${stranger.project}/feature_flags/`)).status).toBe(200)
   })
 
+  it('does not link an account whose owner only entered the address', async () => {
+    const squatter = await s.join('squatter')
+    const entered = { email: 'chief@example.com', current_password: 'correct horse battery' }
+    expect((await squatter.patch('/api/users/@me/', entered)).status).toBe(200)
+    const chief = { sub: 'chief', ...verified('chief'), groups: ['platform'] }
+    const refused = await signInWith(s, issuer, providerId, chief)
+    expect([refused.status, refused.body.code]).toEqual([401, 'sso_account_elsewhere'])
+    expect((await memberOf('chief@example.com')).level).toBe(1)
+  })
+
   it('does not bring back a member who was removed, unless they are invited', async () => {
     const first = await signInWith(s, issuer, providerId, { sub: 'dora', ...verified('dora') })
     await s.delete(`${s.organization}/members/${first.body.user.uuid}/`)
