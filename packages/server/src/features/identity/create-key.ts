@@ -71,15 +71,12 @@ export async function checkKeyFields(tx: Stores, actor: Actor, fields: KeyFields
       )
     }
   }
-  const isWider =
-    (actor.key.projectIds.length > 0 || actor.key.organizationIds.length > 0) &&
-    fields.projectIds.length === 0 &&
-    fields.organizationIds.length === 0
-  if (isWider) {
+  const isUnrestricted = fields.projectIds.length === 0 && fields.organizationIds.length === 0
+  if (isUnrestricted && (await isRestricted(tx, actor))) {
     throw invalid(
       'scoped_teams',
       'required',
-      '`scoped_teams` is required, because the key of this request is restricted.',
+      '`scoped_teams` or `scoped_organizations` is required, because the key of this request is restricted.',
     )
   }
   if (fields.expiresAt !== null && fields.expiresAt <= now) {
@@ -93,6 +90,12 @@ export async function checkKeyFields(tx: Stores, actor: Actor, fields: KeyFields
       `\`expires_at\` must be at most ${limit}, when the key of this request expires.`,
     )
   }
+}
+
+/** Also a session with a password while one of the user's organizations requires single sign-on: it must not create the way around. */
+async function isRestricted(tx: Stores, { user, key, levels }: Actor): Promise<boolean> {
+  if (key.projectIds.length > 0 || key.organizationIds.length > 0) return true
+  return (await tx.identity.listOrganizationIds(user.id)).some(id => !levels.has(id))
 }
 
 /** Undefined leaves the expiry as it is. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
 import {
   addProvider,
   addVerifiedDomain,
@@ -279,6 +279,15 @@ onEachDatabase('single sign-on', dialect => {
     expect(
       (await elsewhere.get('/api/organizations/')).body.results.map((each: { name: string }) => each.name),
     ).toEqual(['Of Frank'])
+    const newKey = (client: Client, fields = {}) =>
+      client.post('/api/personal_api_keys/', { label: 'Key', scopes: ['*'], ...fields })
+    for (const client of [elsewhere, frank, gina]) {
+      const everywhere = await newKey(client)
+      expect([everywhere.status, everywhere.body.attr], 'a key for all organizations').toEqual([400, 'scoped_teams'])
+    }
+    const [ofFrank] = (await elsewhere.get('/api/organizations/')).body.results
+    const limited = await newKey(elsewhere, { scoped_organizations: [ofFrank.id] })
+    expect((await s.as(limited.body.value).get(`${s.organization}/`)).status).toBe(404)
     const owner = await signIn(credentials.email, credentials.password)
     expect((await other.as(owner.body.api_key).get(`${s.organization}/`)).status).toBe(200)
     const session = await signInWith(other, issuer, providerId, { sub: 'gina', ...verified('gina') })
