@@ -2,22 +2,29 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { startTokenIssuer, type TokenIssuer } from '../../packages/server/src/testing/token-issuer.ts'
 
 type Person = Awaited<ReturnType<Scenario['join']>>
 
 onEachDatabase('approval by another person', dialect => {
+  let issuer: TokenIssuer
   let s: Scenario
   let flags: string
   let requests: string
   let policies: string
   let count = 0
   beforeAll(async () => {
-    s = await startScenario(dialect, { environment: { HALYARD_FOUR_EYES_DAYS: '30' } })
+    issuer = await startTokenIssuer()
+    const environment = { HALYARD_FOUR_EYES_DAYS: '30', HALYARD_TRUSTED_ORIGINS: issuer.url }
+    s = await startScenario(dialect, { environment })
     flags = `${s.project}/feature_flags/`
     requests = `${s.project}/change_requests/`
     policies = `${s.project}/approval_policies/`
   })
-  afterAll(() => s.close())
+  afterAll(async () => {
+    await s.close()
+    await issuer.close()
+  })
 
   let policy: number
   beforeEach(async () => {
@@ -127,6 +134,36 @@ onEachDatabase('approval by another person', dialect => {
     expect((await approve(key, id)).status).toBe(403)
     await approver.patch(`${policies}${policy}/`, { allow_keys: true })
     expect((await approve(key, id)).body.status).toBe('applied')
+  })
+
+  it('comes neither from an exchanged key nor, for a change of one, from those who decide which tokens are exchanged', async () => {
+    const [admin, editor] = [await known(), await known()]
+    const relationships = `${s.organization}/trust_relationships/`
+    const trust = await admin.post(relationships, {
+      name: 'CI',
+      issuer: issuer.url,
+      audience: 'halyard',
+      rules: [{ claim: 'sub', match: 'exact', value: 'job' }],
+      scopes: ['feature_flag:write', 'change_request:write'],
+    })
+    const exchange = async () => {
+      const form = {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        audience: trust.body.id,
+        subject_token: await issuer.sign({ sub: 'job', aud: 'halyard' }),
+      }
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const init = { method: 'POST', headers, body: new URLSearchParams(form).toString() }
+      return s.as((await s.as(undefined).send('/api/token/', init)).body.access_token)
+    }
+    const id = await request(await exchange())
+    expect((await approve(admin, id)).status).toBe(403)
+    expect((await editor.patch(`${relationships}${trust.body.id}/`, { ttl_seconds: 600 })).status).toBe(200)
+    expect((await approve(editor, id)).status).toBe(403)
+    await s.halyard.storage.kysely.updateTable('approval_policies').set({ allow_keys: 1 }).execute()
+    expect((await approve(await exchange(), await request(admin))).status).toBe(403)
+    expect((await approve(await known(), id)).body.status).toBe('applied')
   })
 
   it('comes neither from a service key nor, for a change of a service key, from its creator', async () => {

@@ -3,8 +3,9 @@ import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 
-/** How an account came under the control of another one. The account of a service key stays so, the others for some days. */
-export type TieKind = 'invited' | 'provisioned' | 'level' | 'service_key'
+/** How an account came under the control of another one. Accounts without a person stay so, the others for some days. */
+export type TieKind = 'invited' | 'provisioned' | 'level' | (typeof lastingKinds)[number]
+const lastingKinds = ['service_key', 'trust_relationship'] as const
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 const idsPerQuery = 500
@@ -27,7 +28,7 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
           .selectFrom('account_ties')
           .select(['account_id', 'by_id'])
           .where('account_id', 'in', ids)
-          .where(({ or, eb }) => or([eb('at', '>', since), eb('kind', '=', 'service_key')]))
+          .where(({ or, eb }) => or([eb('at', '>', since), eb('kind', 'in', lastingKinds)]))
           .execute()
         for (const id of ids) parents.set(id, [])
         for (const { account_id, by_id } of ties) {

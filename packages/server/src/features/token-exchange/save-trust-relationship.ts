@@ -18,7 +18,10 @@ export type TrustContent = Pick<
   'name' | 'issuer' | 'audience' | 'rules' | 'scopes' | 'projectIds' | 'ttlSeconds'
 >
 
-/** With an account of its own, so that what its keys change is attributed to it. Raises `invalid`. */
+/**
+ * With an account of its own, so that what its keys change is attributed to it. Who decides which tokens are exchanged can act through it,
+ * and therefore approves none of its changes. Raises `invalid`.
+ */
 export async function createTrust(
   tx: Stores,
   actor: Actor,
@@ -68,6 +71,7 @@ export async function createTrust(
     lastUsedAt: null,
   }
   await tx.trustRelationships.create(relationship)
+  await tx.accountTies.tie(account.id, actor.user.id, 'trust_relationship', now)
   await announceIdentity(tx, account.id, now, organization.id)
   record(tx, actor, relationship, { activity: 'created', after: shownFields(relationship) }, now)
   return relationship
@@ -86,6 +90,7 @@ export async function updateTrust(
   await checkTrust(tx, actor, stored.organizationId, saved)
   if (patch.name !== undefined) await tx.identity.updateAccount(stored.userId, { firstName: patch.name })
   await tx.trustRelationships.removeKeys(stored.id)
+  await tx.accountTies.tie(stored.userId, actor.user.id, 'trust_relationship', now)
   await announceIdentity(tx, stored.userId, now)
   const fields = { before: shownFields(stored), after: shownFields(saved) }
   record(tx, actor, saved, { activity: 'updated', ...fields }, now)
