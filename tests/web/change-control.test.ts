@@ -46,6 +46,11 @@ async function pressOn(element: Locator): Promise<void> {
   await element.page().keyboard.press('Enter')
 }
 
+const bottomOf = async (element: Locator): Promise<number> => {
+  const box = await element.boundingBox()
+  return box ? box.y + box.height : Number.POSITIVE_INFINITY
+}
+
 async function setRollout(page: Page, percentage: string): Promise<void> {
   const field = page.getByRole('textbox', { name: /^Rollout/ }).first()
   await field.fill(percentage)
@@ -182,6 +187,13 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     const page = await visit.signedIn(`${p.path}/settings`)
     await page.getByRole('button', { name: 'Add policy' }).click()
     const dialog = page.getByRole('dialog', { name: 'New approval policy' })
+    await dialog.getByRole('group', { name: 'Approvers' }).getByRole('combobox', { name: 'People' }).waitFor()
+    // The buttons are in view although the form is longer than the window.
+    const save = dialog.getByRole('button', { name: 'Save' })
+    await expect.poll(async () => await bottomOf(save)).toBeLessThanOrEqual(800)
+    const expiry = dialog.getByRole('textbox', { name: 'Requests expire after (days)' })
+    await expect.poll(() => expiry.inputValue()).toBe('14')
+    await expiry.fill('7')
     await dialog.getByRole('combobox', { name: 'When' }).selectOption('before_after')
     await dialog.getByRole('textbox', { name: 'Value' }).fill('50')
     await dialog.getByRole('textbox', { name: 'By more than (people)' }).fill('')
@@ -189,11 +201,11 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await page.getByRole('option', { name: 'On call' }).click()
     await page.keyboard.press('Tab')
     await expectSound(page)
-    await dialog.getByRole('button', { name: 'Save' }).click()
+    await save.click()
     await page.getByText('when Rollout percentage becomes > 50').waitFor()
     const { body: policies } = await visit.scenario.get(`${p.api}/approval_policies/`)
     expect(policies.results).toMatchObject([
-      { reapprove_percent: 10, reapprove_people: null, emergency_roles: [onCall] },
+      { reapprove_percent: 10, reapprove_people: null, emergency_roles: [onCall], expires_after_hours: 168 },
     ])
     await page.getByText('1 approval by Any admin').waitFor()
     await expectSound(page)
@@ -305,7 +317,8 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await toggle.getByRole('textbox', { name: 'Note (optional)' }).fill('Checkout fails.')
     await toggle.getByRole('button', { name: 'Turn off' }).click()
     await page.getByRole('switch', { name: 'Off' }).waitFor()
-    expect(await p.read()).toMatchObject({ active: false, version: 2 })
+    // The switch moves before the server has answered.
+    await expect.poll(() => p.read()).toMatchObject({ active: false, version: 2 })
     await page.goto(`${p.path}/flags/${p.flagId}?tab=history`)
     await page.getByText('Checkout fails.').waitFor()
   })

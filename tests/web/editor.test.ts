@@ -63,6 +63,28 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     })
   })
 
+  it('groups the operators, the usual ones first', async () => {
+    const groupsIn = async (locale: string, add: string, kind: string) => {
+      const page = await visit.signedIn(`${pages()}/new`, { locale, width: 390 })
+      await page.getByRole('button', { name: add }).click()
+      await page.getByRole('menuitem', { name: kind }).click()
+      const operator = page.getByRole('combobox', { name: 'Operator' })
+      await operator.waitFor()
+      await expectSound(page)
+      return operator.locator('optgroup').evaluateAll(groups => groups.map(group => group.getAttribute('label')))
+    }
+    expect(await groupsIn('en-US', 'Add filter', 'Person property')).toEqual([
+      'Most used',
+      'Text',
+      'Number',
+      'Date',
+      'Version',
+      'Lists and other types',
+    ])
+    const german = await groupsIn('de-DE', 'Filter hinzufügen', 'Personeneigenschaft')
+    expect(german[0]).toBe('Häufig verwendet')
+  })
+
   it('scrolls to the field that prevents saving', async () => {
     await visit.scenario.post(`${flags()}/`, { key: 'taken' })
     const page = await visit.signedIn(`${pages()}/new`, { locale: 'de-DE' })
@@ -149,20 +171,25 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).getAttribute('aria-invalid')).toBe('true')
   })
 
-  it('shows an edit conflict in three columns and merges the rest', async () => {
+  it('shows an edit conflict in three columns, with the name of the other editor, and merges the rest', async () => {
     const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'contested' })
+    const wanda = await visit.scenario.join('wanda')
     const page = await visit.signedIn(`${pages()}/${flag.id}`)
     await page.getByRole('textbox', { name: 'Description' }).fill('mine')
-    await visit.scenario.patch(`${flags()}/${flag.id}/`, { name: 'theirs' })
+    await wanda.patch(`${flags()}/${flag.id}/`, { name: 'theirs' })
     // The change arrives while the form is open.
-    await page.getByText('Someone else changed what you are editing.').waitFor()
+    await page.getByText(/^wanda changed what you are editing \(.+\)\./).waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Resolve conflicts' }).click()
     const conflict = page.getByRole('dialog', { name: 'This flag changed while you were editing' })
-    const place = conflict.getByRole('region', { name: 'Description' })
+    const place = conflict.getByRole('radiogroup', { name: 'Version of Description' })
     const shown = async () => (await place.innerText()).split(/\s+/).join(' ')
-    await expect.poll(shown).toContain('Original None Theirs theirs Mine mine')
+    await expect.poll(shown).toMatch(/^Original None Theirs · wanda, .+ theirs Mine mine$/)
+    // A click anywhere on a card chooses it.
+    await place.getByText('theirs', { exact: true }).click()
+    await expect.poll(() => place.getByRole('radio', { name: /^Theirs/ }).isChecked()).toBe(true)
     await expectSound(page)
+    await place.getByText('mine', { exact: true }).click()
     await conflict.getByRole('button', { name: 'Apply and review' }).click()
     const review = page.getByRole('dialog', { name: 'Review changes' })
     await review.getByText('Removed: theirs').waitFor()

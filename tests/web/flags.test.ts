@@ -444,7 +444,36 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('link', { name: 'pricing-test' }).click()
     await page.getByText('You can view this flag but not edit it.').waitFor()
     await page.getByRole('listitem').filter({ hasText: '25% of people' }).first().waitFor()
-    expect(await page.locator('#content').locator('input, textarea, select').count()).toBe(0)
+    const fields = 'input, textarea, select'
+    const preview = page.getByRole('region', { name: 'Try it' })
+    await preview.getByRole('combobox').waitFor()
+    await page.getByRole('heading', { name: 'Impact' }).waitFor()
+    expect(await page.locator('#content').locator(fields).count()).toBe(await preview.locator(fields).count())
+    await expectSound(page)
+  })
+
+  it('names the value of a payload for a viewer', async () => {
+    const { scenario } = visit
+    await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'payload-to-view',
+      filters: {
+        groups: [{ properties: [], rollout_percentage: 100 }],
+        multivariate: {
+          variants: [
+            { key: 'control', rollout_percentage: 50 },
+            { key: 'test', rollout_percentage: 50 },
+          ],
+        },
+        payloads: { test: '{"color":"red"}' },
+      },
+    })
+    const viewer = await scenario.join('payload-viewer')
+    const page = await visit.open({ locale: 'de-DE', width: 390 })
+    const path = `/project/${scenario.projectId}/flags/${flag.id}`
+    await visit.signIn(page, path, { email: viewer.email, password: 'correct horse battery' })
+    await page.getByText('Payload von test').waitFor()
+    await page.getByRole('region', { name: 'Ausprobieren' }).waitFor()
     await expectSound(page)
   })
 

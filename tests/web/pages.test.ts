@@ -136,6 +136,12 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('Versions', { exact: true }).click()
     await page.getByText('Removed: Condition 1: 10% of people').waitFor()
     await expectSound(page)
+    // The view is in the address: it survives a reload, and the back button leaves it.
+    await page.reload()
+    await page.getByRole('button', { name: 'Restore version 1' }).waitFor()
+    await page.goBack()
+    await expect.poll(() => page.getByRole('radio', { name: 'Changes' }).isChecked()).toBe(true)
+    await page.goForward()
     await page.getByRole('button', { name: 'Restore version 1' }).click()
     const review = page.getByRole('dialog', { name: 'Restore version 1?' })
     await review.getByText('Added: Condition 1: 10% of people').waitFor()
@@ -194,6 +200,39 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await review.getByRole('button', { name: 'Schedule' }).click()
     await page.getByRole('rowheader', { name: 'Condition 1: 20% → 60% → 100%', exact: true }).waitFor()
     await expectSound(page)
+  })
+
+  it('marks the steps of a ramp that are passed, and mentions the ramp in the review of an edit', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'overtaken-ramp',
+      active: true,
+      filters: { groups: [{ properties: [], rollout_percentage: 10 }] },
+    })
+    const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+    const steps = [25, 50, 100].map((rollout_percentage, index) => ({ at: days(index + 1), rollout_percentage }))
+    const { status } = await scenario.post(`${scenario.project}/scheduled_changes/`, {
+      record_id: String(flag.id),
+      payload: { operation: 'ramp', value: { condition_index: 0, steps } },
+    })
+    expect(status).toBe(201)
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}`))
+    await page
+      .getByRole('textbox', { name: /^Rollout/ })
+      .first()
+      .fill('50')
+    await page.keyboard.press('Control+s')
+    const review = page.getByRole('dialog', { name: 'Review changes' })
+    await review.getByText('A ramp is pending (Condition 1: 25% → 50% → 100%).').waitFor()
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Save' }).click()
+    await review.waitFor({ state: 'hidden' })
+    await page.getByRole('tab', { name: 'Schedule' }).click()
+    await page.getByRole('rowheader').getByText('Already reached: 25%, 50%').waitFor()
+    await expectSound(page)
+    const german = await visit.signedIn(inProject(`/flags/${flag.id}?tab=schedule`), { locale: 'de-DE', width: 390 })
+    await german.getByText(/^Bereits erreicht: 25\s%, 50\s%$/).waitFor()
+    await expectSound(german)
   })
 
   it('adds rollback conditions and shows their measurements', async () => {

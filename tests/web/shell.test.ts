@@ -252,7 +252,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('option', { name: /^Copy key: checkout-v2/ }).waitFor()
     await page.keyboard.press('Control+a')
     await page.keyboard.type('turn checkout')
-    await page.getByRole('option', { name: /^Turn checkout-v2 off/, selected: true }).waitFor()
+    await page.getByRole('option', { name: /^Turn off checkout-v2/, selected: true }).waitFor()
     await page.keyboard.press('Enter')
     // An action that changes a flag is reviewed.
     await page.getByRole('dialog', { name: 'Turn checkout-v2 off?' }).waitFor()
@@ -268,6 +268,114 @@ describe('the shell', { timeout: 120_000 }, () => {
       .getByRole('option', { name: /^checkout-v2 ?Recent · Flag/ })
       .first()
       .waitFor()
+    await expectSound(page)
+  })
+
+  it('turns a flag off from any page with two keys after its name', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Incident' })
+    const api = `/api/projects/${project.id}/feature_flags`
+    const { body: flag } = await scenario.post(`${api}/`, { key: 'express-delivery', active: true })
+    await scenario.post(`${api}/`, { key: 'express-old', active: false })
+    const page = await visit.signedIn(`/project/${project.id}/settings`)
+    const field = page.getByRole('combobox', { name: 'Search', exact: true })
+    const command = async (text: string) => {
+      await page.keyboard.press('Control+k')
+      await expectFocus(field)
+      await page.keyboard.type(text)
+    }
+    await command('express')
+    await page.getByRole('option', { name: /^express-delivery ?Flag · On/ }).waitFor()
+    await page.getByRole('option', { name: /^express-old ?Flag · Off/ }).waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('turn off')
+    await page.getByRole('option', { name: /^Turn off express-delivery/, selected: true }).waitFor()
+    await page.keyboard.type(' expr')
+    await page.getByRole('option', { name: /^Turn off express-delivery/, selected: true }).waitFor()
+    // What is off already cannot be turned off.
+    await expect.poll(() => page.getByRole('option', { name: /^Turn off/ }).count()).toBe(1)
+    await expectSound(page)
+    await page.keyboard.press('Enter')
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Turn off', exact: true })
+    await expectFocus(confirm)
+    await page.keyboard.press('Enter')
+    await page.getByText('express-delivery turned off').waitFor()
+    const isActive = async () => (await scenario.get(`${api}/${flag.id}/`)).body.active
+    await expect.poll(isActive).toBe(false)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(isActive).toBe(true)
+
+    const german = await visit.signedIn(`/project/${project.id}/settings`, { locale: 'de-DE', width: 390 })
+    await german.keyboard.press('Control+k')
+    await expectFocus(german.getByRole('combobox', { name: 'Suchen', exact: true }))
+    await german.keyboard.type('express aus')
+    await german.getByRole('option', { name: /^express-delivery ausschalten/, selected: true }).waitFor()
+    await expectSound(german)
+  })
+
+  it('shows the project used last where the address names none', async () => {
+    const { body: project } = await visit.scenario.post('/api/projects/', { name: 'Used last' })
+    const page = await visit.signedIn(`/project/${project.id}/flags`)
+    for (const path of ['/account', `/project/${project.id}/no-such-page`]) {
+      await page.goto(path)
+      await page.getByRole('button', { name: /^Switch project: Used last/ }).waitFor()
+    }
+  })
+
+  it('has touch targets of at least 24 pixels on a phone', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'touched' })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags`, { width: 390, height: 800 })
+    // As text: it runs in the browser. A switch is pressed by its track.
+    const smallest = () =>
+      page.evaluate<string[]>(`[...document.querySelectorAll('input[type=checkbox], input[type=radio], button')]
+        .map(each => each.matches('[role=switch]') ? each.parentElement.querySelector('.mantine-Switch-track') : each)
+        .filter(each => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+        .map(each => [each, each.getBoundingClientRect()])
+        .filter(([, { width, height }]) => width > 1 && (width < 24 || height < 24))
+        .map(([each, { width, height }]) => width + '×' + height + ' ' + each.outerHTML.slice(0, 200))`)
+    await page.getByRole('checkbox', { name: 'Select touched' }).waitFor()
+    expect(await smallest()).toEqual([])
+    await expectSound(page)
+    await page.goto(`/project/${scenario.projectId}/flags/${flag.id}`)
+    await page.getByRole('heading', { name: 'touched', level: 1 }).waitFor()
+    expect(await smallest()).toEqual([])
+    await expectSound(page)
+  })
+
+  it('closes only the palette with Escape when it covers a dialog', async () => {
+    const { scenario } = visit
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'covered-dialog', active: true })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags?q=covered-dialog`)
+    await page.getByRole('switch', { name: 'covered-dialog is on' }).press('Space')
+    const dialog = page.getByRole('dialog', { name: 'Turn covered-dialog off?' })
+    await dialog.waitFor()
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox', { name: 'Search', exact: true })
+    await expectFocus(field)
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'hidden' })
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+  })
+
+  it('says on the setup page that flags are evaluated when only events report it', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Evaluated locally' })
+    await scenario.post(`/api/projects/${project.id}/feature_flags/`, { key: 'evaluated', active: true })
+    const page = await visit.signedIn(`/project/${project.id}/setup`)
+    await page.getByText('Waiting for the first call').waitFor()
+    const properties = { $feature_flag: 'evaluated', $feature_flag_response: true }
+    const event = { event: '$feature_flag_called', distinct_id: 'ada', properties }
+    await scenario.post('/batch/', { api_key: project.api_token, batch: [event] })
+    const evaluated = page.getByText('Your app evaluates flags')
+    const isShown = async () => {
+      await page.reload()
+      await page.getByRole('heading', { name: 'Connect' }).first().waitFor()
+      return evaluated.isVisible()
+    }
+    await expect.poll(isShown, { timeout: 60_000, interval: 500 }).toBe(true)
     await expectSound(page)
   })
 

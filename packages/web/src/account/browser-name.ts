@@ -15,9 +15,9 @@ const systems: readonly [RegExp, string][] = [
 
 /** "Firefox 140, Linux" of a user agent; its beginning when it is not a known browser. */
 export function browserName(userAgent: string): string {
-  const known = browsers.find(([pattern]) => pattern.test(userAgent))
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
-  if (!known) return userAgent.slice(0, 40)
-  const name = `${known[1]} ${known[0].exec(userAgent)?.[1]}`
+  if (!browser) return userAgent.slice(0, 40)
+  const name = `${browser[1]} ${browser[0].exec(userAgent)?.[1]}`
   return system ? `${name}, ${system}` : name
 }

@@ -28,7 +28,6 @@ const blank: Draft = { label: '', preset: '', access: noAccess, projectIds: [] }
 export function NewKey({ onCreated }: { onCreated: () => void }) {
   const t = useMessages()
   const call = useCall()
-  const projects = useProjects().data ?? []
   const [draft, setDraft] = useState(blank)
   const { label, preset, access, projectIds } = draft
   const set = (change: Partial<Draft>) => setDraft(old => ({ ...old, ...change }))
@@ -60,7 +59,6 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
   const setLevel = (object: string, level: AccessLevel) =>
     setDraft(old => ({ ...old, preset: '', access: { ...old.access, [object]: level } }))
   const atField = fieldProblem(t, create.error, 'label')
-  const names: Record<string, string> = t.account.resources
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -104,40 +102,67 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
         {preset === 'full' ? (
           <Text size="sm">{t.account.fullHint}</Text>
         ) : (
-          <DataTable
-            label={t.account.scopes}
-            head={[t.account.resource, t.account.access]}
-            rows={Object.entries(access).map(([object, level]) => ({
-              key: object,
-              cells: [
-                names[object] ?? object,
-                <SegmentedControl
-                  key="level"
-                  size="xs"
-                  aria-label={t.account.accessTo(names[object] ?? object)}
-                  value={level}
-                  onChange={next => setLevel(object, next as AccessLevel)}
-                  data={accessLevels.map(value => ({ value, label: t.account.levels[value] }))}
-                />,
-              ],
-            }))}
-          />
+          <AccessTable access={access} onChange={setLevel} />
         )}
-        {projects.length > 1 && (
-          <Checkbox.Group
-            label={t.account.projects}
-            description={t.account.projectsHint}
-            value={projectIds}
-            onChange={ids => set({ projectIds: ids })}
-          >
-            <Group mt="xs">
-              {projects.map(({ id, name }) => (
-                <Checkbox key={id} value={String(id)} label={name} />
-              ))}
-            </Group>
-          </Checkbox.Group>
-        )}
+        <ProjectChoice projectIds={projectIds} onChange={ids => set({ projectIds: ids })} />
       </Stack>
     </form>
+  )
+}
+
+interface AccessProps {
+  access: typeof noAccess
+  onChange: (object: string, level: AccessLevel) => void
+}
+
+/** What the key can do with each kind of object. */
+function AccessTable({ access, onChange }: AccessProps) {
+  const t = useMessages()
+  const names: Record<string, string> = t.account.resources
+  return (
+    <DataTable
+      label={t.account.scopes}
+      head={[t.account.resource, t.account.access]}
+      rows={Object.entries(access).map(([object, level]) => ({
+        key: object,
+        cells: [
+          names[object] ?? object,
+          <SegmentedControl
+            key="level"
+            size="xs"
+            aria-label={t.account.accessTo(names[object] ?? object)}
+            value={level}
+            onChange={next => onChange(object, next as AccessLevel)}
+            data={accessLevels.map(value => ({ value, label: t.account.levels[value] }))}
+          />,
+        ],
+      }))}
+    />
+  )
+}
+
+interface ChoiceProps {
+  projectIds: string[]
+  onChange: (projectIds: string[]) => void
+}
+
+/** Restricts the key to some projects, where there are several. */
+function ProjectChoice({ projectIds, onChange }: ChoiceProps) {
+  const t = useMessages()
+  const projects = useProjects().data ?? []
+  if (projects.length <= 1) return null
+  return (
+    <Checkbox.Group
+      label={t.account.projects}
+      description={t.account.projectsHint}
+      value={projectIds}
+      onChange={onChange}
+    >
+      <Group mt="xs">
+        {projects.map(({ id, name }) => (
+          <Checkbox key={id} value={String(id)} label={name} />
+        ))}
+      </Group>
+    </Checkbox.Group>
   )
 }

@@ -200,9 +200,9 @@ function RoleDetails({ role, organizationId, canManage }: { role: Role; organiza
   }
   return (
     <Loaded query={combineQueries({ memberships, members })}>
-      {known => {
-        const inside = known.memberships.results
-        const outside = known.members.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
+      {data => {
+        const inside = data.memberships.results
+        const outside = data.members.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
         return (
           <Stack>
             <ProblemAlert error={add.error ?? setLevel.error} />

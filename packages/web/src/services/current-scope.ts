@@ -1,12 +1,14 @@
 import { useParams } from '@tanstack/react-router'
+import { readLastProject } from './last-project.ts'
 import { useMe, useProjects } from './session-queries.ts'
 
 /** The project and organization in the URL, or else those used last. On a page of an organization, one of its projects. */
 export function useCurrentScope(): { projectId: string | undefined; organizationId: string | undefined } {
   const params = useParams({ strict: false }) as { projectId?: string; organizationId?: string }
   const me = useMe()
-  const current = (me.data?.team as { id?: number } | null)?.id
   const projects = useProjects().data ?? []
+  const shown = readLastProject(localStorage)
+  const current = projects.find(({ id }) => String(id) === shown)?.id ?? (me.data?.team as { id?: number } | null)?.id
   const isOfOrganization = ({ organization }: { organization: string }) => organization === params.organizationId
   const last = projects.find(({ id }) => id === current)
   const isElsewhere = params.organizationId !== undefined && last !== undefined && !isOfOrganization(last)

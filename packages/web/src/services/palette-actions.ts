@@ -4,6 +4,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react'
 export interface PaletteAction {
   readonly id: string
   readonly label: string
+  readonly isDangerous?: boolean
   run(): unknown
 }
 
@@ -24,9 +25,10 @@ export function useOfferActions(offered: readonly PaletteAction[]): void {
   const names = offered.map(({ id, label }) => `${id} ${label}`).join('\n')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the handlers are read when an action runs.
   useEffect(() => {
-    const own = latest.current.map(({ id, label }) => ({
+    const own = latest.current.map(({ id, label, isDangerous = false }) => ({
       id,
       label,
+      isDangerous,
       run: () => latest.current.find(action => action.id === id)?.run(),
     }))
     replace([...actions, ...own])

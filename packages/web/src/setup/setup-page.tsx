@@ -31,7 +31,7 @@ export function SetupPage() {
       <Loaded query={connected}>
         {sdks => (
           <Stack gap="lg">
-            <FirstCall sdks={sdks} />
+            <FirstCall projectId={projectId} sdks={sdks} />
             {project && <Snippets project={project} />}
             {sdks.length > 0 && <ConnectedSdks sdks={sdks} />}
           </Stack>
@@ -42,14 +42,19 @@ export function SetupPage() {
 }
 
 /** Announced when it changes: the page is left open next to a terminal. */
-function FirstCall({ sdks }: { sdks: readonly ConnectedSdk[] }) {
+function FirstCall({ projectId, sdks }: { projectId: string; sdks: readonly ConnectedSdk[] }) {
   const t = useMessages()
   const [latest] = sdks
+  const lastEvaluated = useLastEvaluated(projectId, latest === undefined)
   return (
     <div role="status">
       {latest ? (
         <Alert color="green" title={t.setup.received}>
           {t.setup.receivedFrom(nameOf(latest))} <RelativeTime instant={latest.last_seen_at} />
+        </Alert>
+      ) : lastEvaluated ? (
+        <Alert color="green" title={t.setup.evaluated}>
+          {t.setup.evaluatedHint} <RelativeTime instant={lastEvaluated} />
         </Alert>
       ) : (
         <Alert color="gray" icon={<Loader size="xs" aria-hidden="true" />} title={t.setup.waiting}>
@@ -58,6 +63,25 @@ function FirstCall({ sdks }: { sdks: readonly ConnectedSdk[] }) {
       )}
     </div>
   )
+}
+
+/** Evaluations may be reported by events alone, as by SDKs that evaluate locally: the list of flags counts them too. */
+function useLastEvaluated(projectId: string, isWanted: boolean): string | null {
+  const call = useCall()
+  const params = { project_id: projectId }
+  const { data } = useQuery({
+    queryKey: ['flag-usage', projectId, 'last evaluated'],
+    queryFn: async ({ signal }) => {
+      const query = { order: '-last_called_at', limit: '1' }
+      const [flag] = (await call(routes.flagList.list, { params, query, signal })).results
+      if (!flag) return null
+      const [usage] = await call(routes.flagList.usage, { params, query: { ids: String(flag.id) }, signal })
+      return usage?.last_called_at ?? null
+    },
+    enabled: isWanted,
+    refetchInterval: pollMilliseconds,
+  })
+  return data ?? null
 }
 
 function Snippets({ project }: { project: Project }) {

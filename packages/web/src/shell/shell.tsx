@@ -1,9 +1,10 @@
 import { ActionIcon, Burger, Text } from '@mantine/core'
-import { Outlet, useLocation } from '@tanstack/react-router'
+import { Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { FreezeNotice, FrozenButton } from '../change-control/freezes/freeze-notice.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
+import { recordLastProject } from '../services/last-project.ts'
 import { useCredentials, useServices } from '../services/services.ts'
 import { useProject, useSessionReady } from '../services/session-queries.ts'
 import { Loading } from '../ui/feedback/problems.tsx'
@@ -14,6 +15,7 @@ import { lazyComponent } from '../ui/lazy-component.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { useLiveUpdates } from './live-updates.ts'
 import { Navigation } from './navigation.tsx'
+import { OfflineBanner } from './offline-banner.tsx'
 import { PaletteButton, usePalette } from './palette/palette-button.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
@@ -35,6 +37,10 @@ export function Shell() {
   const palette = usePalette()
   const { projectId } = useCurrentScope()
   const projectName = useProject(projectId ?? '')?.name ?? 'Halyard'
+  const { projectId: inAddress } = useParams({ strict: false }) as { projectId?: string }
+  useEffect(() => {
+    if (inAddress !== undefined) recordLastProject(localStorage, inAddress)
+  }, [inAddress])
   return (
     <div className={classes.app} data-waiting={!hasBearings || undefined}>
       <a href="#content" className={classes.skip} data-skip>
@@ -72,6 +78,7 @@ export function Shell() {
         </div>
       </nav>
       <main ref={main} id="content" tabIndex={-1} className={classes.main} data-covered={isOpen || undefined}>
+        <OfflineBanner />
         {!hasBearings && (
           <div className={classes.wait}>
             <Loading />

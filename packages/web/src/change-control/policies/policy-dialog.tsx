@@ -101,21 +101,30 @@ function ApprovalFields({ organizationId, draft, onChange }: ApprovalProps) {
   const { people, roles } = useApprovers(organizationId)
   return (
     <>
-      <MultiSelect
-        label={t.policies.people}
-        description={t.policies.pickHint}
-        searchable
-        data={people}
-        value={[...draft.users]}
-        onChange={users => onChange({ users })}
-      />
-      <MultiSelect
-        label={t.policies.roles}
-        searchable
-        data={roles}
-        value={[...draft.roles]}
-        onChange={next => onChange({ roles: next })}
-      />
+      <Stack gap={4} role="group" aria-label={t.policies.approvers}>
+        <Text size="sm" fw={600}>
+          {t.policies.approvers}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {t.policies.pickHint}
+        </Text>
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <MultiSelect
+            label={t.policies.people}
+            searchable
+            data={people}
+            value={[...draft.users]}
+            onChange={users => onChange({ users })}
+          />
+          <MultiSelect
+            label={t.policies.roles}
+            searchable
+            data={roles}
+            value={[...draft.roles]}
+            onChange={next => onChange({ roles: next })}
+          />
+        </SimpleGrid>
+      </Stack>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberField
           label={t.policies.quorum}
@@ -127,11 +136,12 @@ function ApprovalFields({ organizationId, draft, onChange }: ApprovalProps) {
         />
         <NumberField
           label={t.policies.expires}
-          min={1}
-          max={24 * 365}
+          min={1 / 24}
+          max={365}
+          decimalScale={2}
           required
-          value={draft.expiresAfterHours}
-          onChange={value => onChange({ expiresAfterHours: Number(value) })}
+          value={draft.expiresAfterDays}
+          onChange={value => onChange({ expiresAfterDays: Number(value) })}
         />
       </SimpleGrid>
       <GrowthFields growth={draft.growth} onChange={growth => onChange({ growth })} />

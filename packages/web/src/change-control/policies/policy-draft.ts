@@ -15,12 +15,14 @@ export interface PolicyDraft {
   readonly users: readonly string[]
   readonly roles: readonly string[]
   readonly quorum: number
-  readonly expiresAfterHours: number
+  readonly expiresAfterDays: number
   readonly canSelfApprove: boolean
   readonly emergencyRoles: readonly string[]
   readonly growth: Growth
   readonly isEnabled: boolean
 }
+
+const hoursPerDay = 24
 
 const newPolicy: PolicyDraft = {
   action: '*',
@@ -28,7 +30,7 @@ const newPolicy: PolicyDraft = {
   users: [],
   roles: [],
   quorum: 1,
-  expiresAfterHours: 14 * 24,
+  expiresAfterDays: 14,
   canSelfApprove: false,
   emergencyRoles: [],
   growth: { percent: 10, people: 1000 },
@@ -45,7 +47,7 @@ export function policyDraft(policy: ApprovalPolicy | undefined): PolicyDraft {
     users: (users ?? []).map(String),
     roles: roles ?? [],
     quorum: quorum ?? newPolicy.quorum,
-    expiresAfterHours: policy.expires_after_hours,
+    expiresAfterDays: policy.expires_after_hours / hoursPerDay,
     canSelfApprove: policy.allow_self_approve,
     emergencyRoles: policy.emergency_roles,
     growth: { percent: policy.reapprove_percent, people: policy.reapprove_people },
@@ -58,7 +60,7 @@ export const policyToWire = (draft: PolicyDraft) => ({
   ...(draft.condition && { conditions: writeCondition(draft.condition) }),
   approver_config: { quorum: draft.quorum, users: draft.users.map(Number), roles: [...draft.roles] },
   allow_self_approve: draft.canSelfApprove,
-  expires_after_hours: draft.expiresAfterHours,
+  expires_after_hours: Math.round(draft.expiresAfterDays * hoursPerDay),
   reapprove_percent: draft.growth.percent,
   reapprove_people: draft.growth.people,
   emergency_roles: [...draft.emergencyRoles],

@@ -1,5 +1,5 @@
 import type { Flag, Project } from '@halyard/contract'
-import { Alert, Stack } from '@mantine/core'
+import { Alert } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
@@ -16,13 +16,12 @@ import type { Draft } from './draft.ts'
 import type { DraftProblem } from './draft-problems.ts'
 import type { FlagDraft } from './drafts/use-flag-draft.ts'
 import classes from './editor.module.css'
+import { EditorAside } from './editor-aside.tsx'
 import { type Editing, EditingContext } from './editor-context.ts'
 import { EditorSection } from './editor-section.tsx'
 import { isValidKey } from './flag-key.ts'
-import { Impact } from './impact.tsx'
-import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
-import { type CheckedDraft, useDraftProblems } from './use-draft-problems.ts'
+import { useDraftProblems } from './use-draft-problems.ts'
 import { VariantsEditor } from './variants/variants-editor.tsx'
 
 interface Props {
@@ -74,7 +73,12 @@ export function FlagEditor(props: Props) {
         <div ref={form} className={classes.form}>
           <EditorFields {...props} keyProblem={keyProblem} problems={hasTried ? problems : noProblems} />
         </div>
-        <EditorAside {...props} checked={checked} />
+        <EditorAside
+          project={props.project}
+          draft={draft}
+          flagId={isNew ? undefined : props.flagId}
+          checked={checked}
+        />
       </div>
       {(isChanged || isNew) && (
         <SaveBar
@@ -145,29 +149,6 @@ function EditorFields({ edit, project, isNew, error, keyProblem, problems }: Fie
         </Alert>
       )}
     </>
-  )
-}
-
-/** What the draft means for users. */
-function EditorAside({ edit: { draft }, flagId, project, isNew, checked }: Props & { checked: CheckedDraft }) {
-  // The conditions of an off flag have no impact yet; the one they will have is shown instead.
-  const released = useMemo(() => (draft.active ? draft : { ...draft, active: true }), [draft])
-  return (
-    <Stack className={classes.aside as string}>
-      <Impact
-        projectId={String(project.id)}
-        flagId={isNew || !draft.active ? undefined : flagId}
-        draft={released}
-        isSound={checked.isSound}
-        isOnceOn={!draft.active}
-      />
-      <Preview
-        projectId={String(project.id)}
-        draft={checked.definition}
-        filters={draft.filters}
-        definitions={checked.definitions}
-      />
-    </Stack>
   )
 }
 

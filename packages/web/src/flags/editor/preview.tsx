@@ -15,10 +15,11 @@ interface Props {
   draft: FlagDefinition
   filters: Filters
   definitions: Definitions
+  isReadOnly: boolean
 }
 
 /** Evaluates the draft for one person or group with the engine that the server uses. */
-export function Preview({ projectId, draft, filters, definitions }: Props) {
+export function Preview({ projectId, draft, filters, definitions, isReadOnly }: Props) {
   const t = useMessages()
   const { groupTypes } = definitions
   const [distinctId, setDistinctId] = useState('user-1')
@@ -56,7 +57,7 @@ export function Preview({ projectId, draft, filters, definitions }: Props) {
         {t.preview.title}
       </Title>
       <Text size="xs" c="dimmed" mb="sm">
-        {draft.active ? t.preview.intro : t.preview.introOff}
+        {isReadOnly ? (draft.active ? '' : t.preview.offIntro) : draft.active ? t.preview.intro : t.preview.introOff}
       </Text>
       <Stack gap="xs">
         {!isForGroups && (

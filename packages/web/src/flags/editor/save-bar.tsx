@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { problemText } from '../../ui/feedback/problem-text.ts'
+import { useReconnected } from '../../ui/feedback/problems.tsx'
 import type { Gate } from '../gate/gate.ts'
 import classes from './editor.module.css'
 
@@ -19,6 +20,7 @@ interface Props {
 export function SaveBar({ isNew, isSaving, gate, status, error, onDiscard, onSave }: Props) {
   const t = useMessages()
   const { moment } = useFormats()
+  const isOver = useReconnected(error)
   const label =
     gate.kind === 'approval'
       ? t.gate.request
@@ -29,7 +31,7 @@ export function SaveBar({ isNew, isSaving, gate, status, error, onDiscard, onSav
           : t.editor.review
   return (
     <div className={classes.savebar} data-bottom-bar>
-      {error !== null && error !== undefined && (
+      {error !== null && error !== undefined && !isOver && (
         <Alert color="red" role="alert" mb="xs" py="xs">
           {problemText(t, error)}
         </Alert>

@@ -1,8 +1,7 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Badge, SegmentedControl, Stack } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { ActivityCard } from '../../ui/data/activity-card.tsx'
@@ -18,20 +17,27 @@ const pageSize = 20
 
 export function HistoryTab(props: TabProps) {
   const t = useMessages()
-  const [shown, setShown] = useState('changes')
+  const { view = 'changes' } = useSearch({ from: '/shell/project/$projectId/flags/$flagId' })
+  const navigate = useNavigate()
+  const show = (next: string) =>
+    navigate({
+      to: '/project/$projectId/flags/$flagId',
+      params: { projectId: String(props.project.id), flagId: String(props.flag.id) },
+      search: { tab: 'history', ...(next === 'versions' && { view: next }) },
+    })
   return (
     <Stack>
       <SegmentedControl
         aria-label={t.tabs.history}
         style={{ alignSelf: 'flex-start' }}
-        value={shown}
-        onChange={setShown}
+        value={view}
+        onChange={show}
         data={[
           { value: 'changes', label: t.history.changes },
           { value: 'versions', label: t.history.versions },
         ]}
       />
-      {shown === 'changes' ? <Changes {...props} /> : <Versions {...props} />}
+      {view === 'changes' ? <Changes {...props} /> : <Versions {...props} />}
     </Stack>
   )
 }

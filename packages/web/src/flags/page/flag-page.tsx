@@ -145,8 +145,9 @@ function usePaletteEntries(projectId: string, flag: Flag, onToggle: () => void):
     ...(flag.can_edit && !flag.deleted && !flag.archived
       ? [
           {
-            id: 'toggle',
-            label: flag.active ? t.flags.turnOff(flag.key) : t.flags.turnOn(flag.key),
+            id: `toggle ${flag.id}`,
+            label: flag.active ? t.palette.turnOff(flag.key) : t.palette.turnOn(flag.key),
+            isDangerous: flag.active,
             run: onToggle,
           },
         ]

@@ -1,15 +1,32 @@
 import { Alert, Badge, Code, Group, Stack, Text } from '@mantine/core'
+import { useMemo } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { draftOf } from '../editor/draft.ts'
 import classes from '../editor/editor.module.css'
+import { EditorAside } from '../editor/editor-aside.tsx'
 import { EditorSection } from '../editor/editor-section.tsx'
+import { useDraftProblems } from '../editor/use-draft-problems.ts'
 import { payloadText } from '../editor/variants/payload-editor.tsx'
 import { readFilters } from '../filters.ts'
 import { conditionSentence } from '../flag-sentences.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { useWording } from '../use-wording.ts'
 
-/** The flag as text, for those who can view but not edit it. */
+/** The flag as text, for those who can view but not edit it, with what it means for users. */
 export function FlagSummary(props: TabProps) {
+  const { flag } = props
+  const draft = useMemo(() => draftOf(flag), [flag])
+  const edit = useMemo(() => ({ draft, broken: {} }), [draft])
+  const checked = useDraftProblems({ ...props, edit, flagId: flag.id, error: null })
+  return (
+    <div className={classes.columns}>
+      <FlagText {...props} />
+      <EditorAside project={props.project} draft={draft} flagId={undefined} checked={checked} isReadOnly />
+    </div>
+  )
+}
+
+function FlagText(props: TabProps) {
   const { flag } = props
   const t = useMessages()
   const wording = useWording(props)
@@ -40,13 +57,14 @@ export function FlagSummary(props: TabProps) {
       </EditorSection>
       <EditorSection title={t.editor.flagType}>
         {filters.variants.length === 0 ? (
-          <Value name={t.editor.kindBoolean} payload={filters.payloads.true} />
+          <Value name={t.editor.kindBoolean} payload={filters.payloads.true} label={t.editor.payload} />
         ) : (
           filters.variants.map(({ key, name, rollout_percentage }) => (
             <Value
               key={key}
               name={`${key}: ${wording.percent(rollout_percentage)}${name ? ` (${name})` : ''}`}
               payload={filters.payloads[key]}
+              label={t.editor.payloadOf(key)}
             />
           ))
         )}
@@ -72,11 +90,18 @@ export function FlagSummary(props: TabProps) {
   )
 }
 
-function Value({ name, payload }: { name: string; payload: unknown }) {
+function Value({ name, payload, label }: { name: string; payload: unknown; label: string }) {
   return (
     <Stack gap={4} mb="xs">
       <Text size="sm">{name}</Text>
-      {payload !== undefined && <Code block>{payloadText(payload)}</Code>}
+      {payload !== undefined && (
+        <>
+          <Text size="xs" c="dimmed">
+            {label}
+          </Text>
+          <Code block>{payloadText(payload)}</Code>
+        </>
+      )}
     </Stack>
   )
 }

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
-import { useMessages } from '../../i18n/language.tsx'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { changesOf } from '../editor/draft.ts'
@@ -12,14 +12,19 @@ import { FlagEditor } from '../editor/flag-editor.tsx'
 import { Impact } from '../editor/impact.tsx'
 import { writeFilters } from '../filters.ts'
 import { cacheFlag } from '../flag-cache.ts'
+import type { Wording } from '../flag-sentences.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import type { Gate } from '../gate/gate.ts'
 import type { SaveMode } from '../gate/save-mode.ts'
 import { useGate } from '../gate/use-gate.ts'
 import { useRequestedNotice } from '../gate/use-requested-notice.ts'
+import { useVersionAuthor } from '../history/use-version-author.ts'
 import { ConflictDialog } from '../review/conflict-dialog.tsx'
 import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
 import { saveFlag } from '../save-flag.ts'
+import { changeSentence, isPendingRamp, timeOf } from '../schedule/scheduled-change.ts'
+import { useScheduledChanges } from '../schedule/use-schedule.ts'
 import { useRelatedFlags } from '../use-related-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { FlagSummary } from './flag-summary-view.tsx'
@@ -48,13 +53,14 @@ function Editor({ edit, ...saved }: Props) {
   const save = useSaveDraft(edit, { projectId, flagId: flag.id, onFieldError: close })
   const isConflict = isStale(save.error)
   const hasCollisions = edit.collisions.length > 0
+  const author = useVersionAuthor(saved, hasCollisions)
 
   return (
     <>
       {hasCollisions && (
         <Alert color="yellow" mb="md" role="alert">
           <Group justify="space-between">
-            {t.editor.conflictBanner}
+            {author ? t.editor.conflictBannerBy(author.name, author.time) : t.editor.conflictBanner}
             <Button size="xs" variant="default" onClick={() => setDialog('conflict')}>
               {t.editor.resolve}
             </Button>
@@ -77,6 +83,7 @@ function Editor({ edit, ...saved }: Props) {
         <ConflictDialog
           collisions={edit.collisions}
           wording={wording}
+          author={author}
           onDecide={choices => {
             edit.decide(choices)
             setDialog('review')
@@ -89,21 +96,15 @@ function Editor({ edit, ...saved }: Props) {
         />
       )}
       {dialog === 'review' && !hasCollisions && (
-        <ReviewDialog
-          title={t.editor.reviewTitle}
-          changes={draftChanges(draft, original)}
+        <SaveReview
+          edit={edit}
+          flag={flag}
+          project={project}
           wording={wording}
-          label={t.common.save}
-          cancelLabel={t.editor.keepEditing}
           gate={gate}
           onConfirm={mode => save.mutateAsync(mode)}
           onClose={close}
-        >
-          {edit.isMerged && <Text size="sm">{t.editor.merged}</Text>}
-          {changesOf(draft, original).filters !== undefined && (
-            <Impact projectId={projectId} flagId={flag.id} draft={draft} isSound />
-          )}
-        </ReviewDialog>
+        />
       )}
     </>
   )
@@ -111,6 +112,44 @@ function Editor({ edit, ...saved }: Props) {
 
 /** Someone else has saved the flag meanwhile. A freeze has the same status. */
 const isStale = (error: unknown): boolean => isProblem(error) && error.status === 409 && error.code === 'conflict'
+
+interface ReviewProps extends Pick<TabProps, 'flag' | 'project'> {
+  readonly edit: FlagDraft
+  readonly wording: Wording
+  readonly gate: Gate
+  readonly onConfirm: (mode: SaveMode) => Promise<unknown>
+  readonly onClose: () => void
+}
+
+/** The changes, what they do to people, and a ramp that will change the flag again. */
+function SaveReview({ edit, flag, project, wording, gate, onConfirm, onClose }: ReviewProps) {
+  const t = useMessages()
+  const { moment, percent } = useFormats()
+  const schedule = useScheduledChanges({ flag, project })
+  const ramp = schedule.data?.find(isPendingRamp)
+  const { draft, original } = edit
+  return (
+    <ReviewDialog
+      title={t.editor.reviewTitle}
+      changes={draftChanges(draft, original)}
+      wording={wording}
+      label={t.common.save}
+      cancelLabel={t.editor.keepEditing}
+      gate={gate}
+      isLoading={schedule.isPending}
+      onConfirm={onConfirm}
+      onClose={onClose}
+    >
+      {edit.isMerged && <Text size="sm">{t.editor.merged}</Text>}
+      {ramp && (
+        <Alert color="yellow">{t.schedule.rampPending(changeSentence(ramp, t, percent), moment(timeOf(ramp)))}</Alert>
+      )}
+      {changesOf(draft, original).filters !== undefined && (
+        <Impact projectId={String(project.id)} flagId={flag.id} draft={draft} isSound />
+      )}
+    </ReviewDialog>
+  )
+}
 
 interface SaveOptions {
   readonly projectId: string

@@ -10,29 +10,54 @@ interface Props {
   labels: Readonly<Record<'base' | 'theirs' | 'mine', string>>
   chosen: Choice
   wording: Wording
+  /** Makes the two changed columns a choice. */
+  onChoose?: (side: Choice) => void
 }
 
 /** One place in three columns: as it was, and as each side has changed it. */
-export function ThreeWay({ place, labels, chosen, wording }: Props) {
+export function ThreeWay({ place, labels, chosen, wording, onChoose }: Props) {
+  const name = placeName(place.path, wording)
+  const contentOf = (side: keyof Props['labels']) => (
+    <>
+      <Text size="xs" c="dimmed" span>
+        {labels[side]}
+      </Text>
+      {valueLines(place.path, place[side], wording).map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines never move.
+        <span key={index} className={classes.line}>
+          {line}
+        </span>
+      ))}
+    </>
+  )
   return (
     <>
       <Text size="sm" fw={600} mb={4}>
-        {placeName(place.path, wording)}
+        {name}
       </Text>
-      <div className={classes.columns}>
-        {(['base', 'theirs', 'mine'] as const).map(side => (
-          <div key={side} className={classes.column} data-chosen={chosen === side || undefined}>
-            <Text size="xs" c="dimmed">
-              {labels[side]}
-            </Text>
-            {valueLines(place.path, place[side], wording).map((line, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines never move.
-              <div key={index} className={classes.line}>
-                {line}
-              </div>
-            ))}
-          </div>
-        ))}
+      <div
+        className={classes.columns}
+        {...(onChoose && { role: 'radiogroup', 'aria-label': wording.t.editor.choiceFor(name) })}
+      >
+        <div className={classes.column}>{contentOf('base')}</div>
+        {(['theirs', 'mine'] as const).map(side =>
+          onChoose ? (
+            <label key={side} className={classes.column} data-chosen={chosen === side || undefined}>
+              <input
+                type="radio"
+                name={place.path}
+                className={classes.radio}
+                checked={chosen === side}
+                onChange={() => onChoose(side)}
+              />
+              {contentOf(side)}
+            </label>
+          ) : (
+            <div key={side} className={classes.column} data-chosen={chosen === side || undefined}>
+              {contentOf(side)}
+            </div>
+          ),
+        )}
       </div>
     </>
   )

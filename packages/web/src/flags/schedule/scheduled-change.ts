@@ -156,6 +156,19 @@ export function changeSentence(
   return t.schedule.addCondition(groups.map(group => percent(group.rollout_percentage ?? 100)).join(', '))
 }
 
+export const isPendingRamp = ({ payload, status, broken_reason }: ScheduledChange): boolean =>
+  status === 'pending' && broken_reason === null && (payload as { operation?: string }).operation === 'ramp'
+
+/** Steps of a ramp that change nothing any more: applied ones, and those that the condition has reached otherwise. */
+export function passedSteps(change: ScheduledChange, rollouts: readonly number[]): readonly number[] {
+  if (!isPendingRamp(change)) return []
+  const { steps = [], condition_index = 0 } = (change.payload as { value?: Ramp }).value ?? {}
+  const current = rollouts[change.condition_position ?? condition_index] ?? 0
+  return steps
+    .map(({ rollout_percentage }) => rollout_percentage)
+    .filter((percentage, index) => index < change.steps_done || percentage <= current)
+}
+
 interface Ramp {
   readonly steps?: readonly { readonly rollout_percentage: number }[]
   readonly condition_index?: number

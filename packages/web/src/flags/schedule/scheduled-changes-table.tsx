@@ -4,7 +4,7 @@ import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { isPaused, recurrenceSentence } from './recurrence.ts'
-import { changeSentence, timeOf } from './scheduled-change.ts'
+import { changeSentence, passedSteps, timeOf } from './scheduled-change.ts'
 import type { ScheduleWrites } from './use-schedule.ts'
 
 const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
@@ -21,13 +21,19 @@ const Detail = ({ text }: { text: string | null | undefined }) =>
 
 interface Props {
   changes: readonly ScheduledChange[]
+  /** The current rollout percentage of each condition. */
+  rollouts: readonly number[]
   canEdit: boolean
   schedule: ScheduleWrites
 }
 
-export function ScheduledChangesTable({ changes, canEdit, schedule }: Props) {
+export function ScheduledChangesTable({ changes, rollouts, canEdit, schedule }: Props) {
   const t = useMessages()
   const { day, moment, percent } = useFormats()
+  const passedText = (change: ScheduledChange): string | undefined => {
+    const passed = passedSteps(change, rollouts)
+    return passed.length === 0 ? undefined : t.schedule.passed(passed.map(percent).join(', '))
+  }
   return (
     <DataTable
       label={t.schedule.title}
@@ -35,7 +41,10 @@ export function ScheduledChangesTable({ changes, canEdit, schedule }: Props) {
       rows={changes.map(change => ({
         key: change.id,
         cells: [
-          changeSentence(change, t, percent),
+          <span key="change">
+            {changeSentence(change, t, percent)}
+            <Detail text={passedText(change)} />
+          </span>,
           <span key="time">
             {isPaused(change) ? '–' : moment(timeOf(change))}
             <Detail text={recurrenceSentence(change, t, day)} />

@@ -30,7 +30,7 @@ export function ScheduledChanges({ changes, ...tab }: TabProps & { changes: read
   const isLoading = useArePoliciesLoading([String(tab.project.id)])
   const schedule = useScheduleWrites(tab, changes)
   const [reviewed, setReviewed] = useState<Reviewed>()
-  const conditions = readFilters(flag.filters).groups
+  const rollouts = readFilters(flag.filters).groups.map(condition => condition.rollout_percentage ?? 100)
   const { error } = schedule.create
   const atTime = fieldProblem(t, error, 'scheduled_at')
   return (
@@ -42,7 +42,7 @@ export function ScheduledChanges({ changes, ...tab }: TabProps & { changes: read
         flag.can_edit && (
           <ScheduleForm
             isOn={flag.active}
-            rollouts={conditions.map(condition => condition.rollout_percentage ?? 100)}
+            rollouts={rollouts}
             timeProblem={atTime}
             onReview={(planned, percentages) => setReviewed({ planned, percentages })}
           />
@@ -52,7 +52,7 @@ export function ScheduledChanges({ changes, ...tab }: TabProps & { changes: read
       {changes.length === 0 ? (
         <Text size="sm">{t.schedule.none}</Text>
       ) : (
-        <ScheduledChangesTable changes={changes} canEdit={flag.can_edit} schedule={schedule} />
+        <ScheduledChangesTable changes={changes} rollouts={rollouts} canEdit={flag.can_edit} schedule={schedule} />
       )}
       {reviewed && (
         <ScheduleReview

@@ -10,7 +10,7 @@ import { useRequestedNotice } from '../gate/use-requested-notice.ts'
 import { changeSentence, type PlannedChange, plannedToWire, rescheduledToWire, timeOf } from './scheduled-change.ts'
 
 /** All scheduled changes of a flag, including past ones. */
-export function useScheduledChanges({ flag, project }: TabProps) {
+export function useScheduledChanges({ flag, project }: Pick<TabProps, 'flag' | 'project'>) {
   const call = useCall()
   const params = { project_id: String(project.id) }
   return useQuery({

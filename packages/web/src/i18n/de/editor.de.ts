@@ -40,6 +40,14 @@ export const editor: EditorMessages = {
     and: 'und',
     property: 'Eigenschaft',
     operator: 'Operator',
+    operatorGroups: {
+      usual: 'Häufig verwendet',
+      text: 'Text',
+      number: 'Zahl',
+      date: 'Datum',
+      version: 'Version',
+      other: 'Listen und andere Typen',
+    },
     value: 'Wert',
     values: 'Werte hinzufügen',
     least: 'Von',
@@ -114,12 +122,14 @@ export const editor: EditorMessages = {
       count === 1 ? '1 Problem beheben, um zu speichern' : `${count} Probleme beheben, um zu speichern`,
     noChanges: 'Keine Änderungen',
     conflictTitle: 'Dieses Flag wurde geändert, während du es bearbeitet hast',
-    conflictIntro:
-      'Du und jemand anderes habt dieselben Stellen geändert. Wähle jeweils eine Fassung; alle anderen Änderungen werden zusammengeführt.',
+    conflictIntro: (name = 'jemand anderes') =>
+      `Du und ${name} habt dieselben Stellen geändert. Wähle jeweils eine Fassung; alle anderen Änderungen werden zusammengeführt.`,
     conflictBanner: 'Jemand anderes hat geändert, was du gerade bearbeitest.',
+    conflictBannerBy: (name, time) => `${name} hat geändert, was du gerade bearbeitest (${time}).`,
     resolve: 'Konflikte lösen',
     original: 'Ursprünglich',
     theirs: 'Andere',
+    theirsBy: (name, time) => `Andere · ${name}, ${time}`,
     mine: 'Meine',
     choiceFor: place => `Fassung von ${place}`,
     resolved: 'Übernehmen und prüfen',
@@ -128,6 +138,7 @@ export const editor: EditorMessages = {
   preview: {
     title: 'Ausprobieren',
     intro: 'Einschließlich nicht gespeicherter Änderungen.',
+    offIntro: 'Das Flag ist ausgeschaltet; das ist sein Wert, sobald es eingeschaltet ist.',
     introOff:
       'Einschließlich nicht gespeicherter Änderungen. Das Flag ist ausgeschaltet; das ist sein Wert, sobald es eingeschaltet ist.',
     person: 'Person: suchen oder Distinct-ID eingeben',

@@ -13,6 +13,7 @@ export const general: GeneralMessages = {
     loading: 'Wird geladen',
     retry: 'Erneut versuchen',
     somethingWrong: 'Etwas ist schiefgelaufen',
+    offline: 'Du bist offline. Deine Änderungen bleiben erhalten.',
     unreachable: 'Der Server ist nicht erreichbar. Prüfe deine Verbindung und versuche es erneut.',
     loadFailed: 'Ein Teil der Seite konnte nicht geladen werden. Lade die Seite neu, um fortzufahren.',
     reload: 'Seite neu laden',

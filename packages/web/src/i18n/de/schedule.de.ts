@@ -43,6 +43,9 @@ export const schedule: ScheduleMessages = {
     from: 'Erster Schritt',
     conditionOf: 'Bedingung',
     steps: 'Prozentsätze',
+    passed: steps => `Bereits erreicht: ${steps}`,
+    rampPending: (ramp, next) =>
+      `Ein stufenweiser Rollout steht aus (${ramp}). Nächster Schritt: ${next}. Schritte bis zum aktuellen Rollout ändern nichts.`,
     stepsHint: 'Aufsteigend, zum Beispiel 1, 5, 25, 50, 100',
     stepsInvalid: from => `Gib steigende Prozentsätze über ${from} bis 100 ein`,
     nothingToRamp:

@@ -46,6 +46,13 @@ export const shell: ShellMessages = {
     docs: 'Dokumentation',
     action: 'Aktion',
     recent: 'Zuletzt',
+    turnOn: key => `${key} einschalten`,
+    turnOff: key => `${key} ausschalten`,
+    commands: {
+      lead: ['schalte', 'schalten'],
+      on: { particle: 'ein', verb: 'einschalten' },
+      off: { particle: 'aus', verb: 'ausschalten' },
+    },
     theme: name => `Design: ${name}`,
   },
   shortcuts: {

@@ -14,6 +14,7 @@ export const general = {
     loading: 'Loading',
     retry: 'Try again',
     somethingWrong: 'Something went wrong',
+    offline: 'You are offline. Your edits are kept.',
     unreachable: 'Can’t reach the server. Check your connection and try again.',
     loadFailed: 'Part of the page couldn’t be loaded. Reload the page to continue.',
     reload: 'Reload page',

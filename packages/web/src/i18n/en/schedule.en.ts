@@ -42,6 +42,9 @@ export const schedule = {
     from: 'First step',
     conditionOf: 'Condition',
     steps: 'Percentages',
+    passed: (steps: string) => `Already reached: ${steps}`,
+    rampPending: (ramp: string, next: string) =>
+      `A ramp is pending (${ramp}). Its next step is due ${next}; steps at or below the current rollout change nothing.`,
     stepsHint: 'In ascending order, such as 1, 5, 25, 50, 100',
     stepsInvalid: (from: string) => `Enter rising percentages above ${from}, up to 100`,
     nothingToRamp: 'Every condition is at 100% already. Lower the rollout of one to ramp it up.',

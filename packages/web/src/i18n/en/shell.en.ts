@@ -45,6 +45,14 @@ export const shell = {
     docs: 'Documentation',
     action: 'Action',
     recent: 'Recent',
+    turnOn: (key: string) => `Turn on ${key}`,
+    turnOff: (key: string) => `Turn off ${key}`,
+    /** What is typed to turn a flag on or off: `turn off x`, `x off`, `disable x`. */
+    commands: {
+      lead: ['turn', 'switch'],
+      on: { particle: 'on', verb: 'enable' },
+      off: { particle: 'off', verb: 'disable' },
+    },
     theme: (name: string) => `Theme: ${name}`,
   },
   shortcuts: {

@@ -4,12 +4,18 @@ import { useMessages } from '../../i18n/language.tsx'
 import { TopDialog } from '../../ui/dialog/top-dialog.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { PaletteResults } from './palette-results.tsx'
+import type { ToggleRequest } from './palette-toggle.tsx'
 import type { PaletteItem } from './use-palette-items.ts'
 
 const none: readonly PaletteItem[] = []
 
+interface Props {
+  onToggle: (request: ToggleRequest) => void
+  onClose: () => void
+}
+
 /** A search field with results; arrow keys choose, Enter opens. */
-export function PaletteDialog({ onClose }: { onClose: () => void }) {
+export function PaletteDialog({ onToggle, onClose }: Props) {
   const t = useMessages()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -46,7 +52,7 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <PaletteResults id={list} text={text} at={at} onItems={setItems} onGo={go} />
+      <PaletteResults id={list} text={text} at={at} onItems={setItems} onGo={go} onToggle={onToggle} />
     </TopDialog>
   )
 }

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import classes from '../shell.module.css'
+import type { ToggleRequest } from './palette-toggle.tsx'
 import { debuggerId, type PaletteItem, usePaletteItems } from './use-palette-items.ts'
 
 interface Props {
@@ -11,11 +12,12 @@ interface Props {
   at: number
   onItems: (items: readonly PaletteItem[]) => void
   onGo: (item: PaletteItem) => void
+  onToggle: (request: ToggleRequest) => void
 }
 
-export function PaletteResults({ id, text, at, onItems, onGo }: Props) {
+export function PaletteResults({ id, text, at, onItems, onGo, onToggle }: Props) {
   const t = useMessages()
-  const { items, isSettled } = usePaletteItems(text)
+  const { items, isSettled } = usePaletteItems(text, onToggle)
   const names = items.map(item => item.id).join('\n')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same results are reported once.
   useEffect(() => onItems(items), [names, text])
@@ -37,7 +39,7 @@ export function PaletteResults({ id, text, at, onItems, onGo }: Props) {
             className={classes.target}
             onClick={() => onGo(item)}
           >
-            <span>{item.label}</span>
+            <span data-dangerous={item.isDangerous || undefined}>{item.label}</span>
             <Text size="xs" c="dimmed" span flex="none">
               {item.kind}
             </Text>

@@ -5,7 +5,8 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { type FlagPages, listKey } from '../../flags/flag-cache.ts'
-import { useMessages } from '../../i18n/language.tsx'
+import { describeState } from '../../flags/flag-summary.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { usePlugins } from '../../plugins/plugin-queries.ts'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useCurrentScope } from '../../services/current-scope.ts'
@@ -14,13 +15,17 @@ import { useOfferedActions } from '../../services/palette-actions.ts'
 import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { readRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
-import { useMembershipLevel, useProjects } from '../../services/session-queries.ts'
+import { useMembershipLevel, useProject, useProjects } from '../../services/session-queries.ts'
 import { useEntries } from '../navigation.tsx'
+import { type FlagCommand, readFlagCommand } from './flag-command.ts'
 import { fuzzyFilter } from './fuzzy-match.ts'
+import type { ToggleRequest } from './palette-toggle.tsx'
 
 export interface PaletteItem {
   readonly id: string
   readonly label: string
+  /** Shown in red. */
+  readonly isDangerous?: boolean
   /** The kind of result. */
   readonly kind: string
   go(): unknown
@@ -28,20 +33,25 @@ export interface PaletteItem {
 
 export const debuggerId = 'debugger'
 const perKindMax = 6
-const foundMax = '50'
+const matchesMax = '50'
 /** More, because the best of them are chosen here. */
-const foundByLettersMax = '200'
+const matchesByLettersMax = '200'
 const searchCharactersMin = 2
 const waitMilliseconds = 120
 
 /** Everything that matches the text, best kinds first. Without a text: recent pages, actions and pages. */
-export function usePaletteItems(text: string): { items: readonly PaletteItem[]; isSettled: boolean } {
+export function usePaletteItems(
+  text: string,
+  onToggle: (request: ToggleRequest) => void,
+): { items: readonly PaletteItem[]; isSettled: boolean } {
   const t = useMessages()
   const navigate = useNavigate()
   const { projectId, organizationId } = useCurrentScope()
   const query = text.trim()
   const open = (path: string) => navigate({ to: path as never })
-  const matches = useFoundInProject(projectId, query)
+  const command = projectId === undefined ? undefined : readFlagCommand(query, t)
+  const matches = useProjectMatches(projectId, command?.text ?? query, command)
+  const stateOf = useFlagState(projectId)
   const members = useMembers(organizationId).data ?? []
   const plugins = usePlugins(organizationId ?? '').data ?? []
   const cohorts = useCohorts(projectId ?? '')
@@ -60,14 +70,26 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
 
   const project = `/project/${projectId}`
   const fit = <T>(all: readonly T[], textOf: (item: T) => string) => fuzzyFilter(query, all, textOf, perKindMax)
+  const flags = fuzzyFilter(command?.text ?? query, matches.flags, ({ key, name }) => `${key} ${name}`, perKindMax)
+  const toggles =
+    command && projectId !== undefined
+      ? togglesOf(flags, command).map(flag => ({
+          id: `action toggle ${flag.id}`,
+          label: flag.active ? t.palette.turnOff(flag.key) : t.palette.turnOn(flag.key),
+          kind: stateOf(flag),
+          isDangerous: flag.active,
+          go: () => onToggle({ projectId, flag }),
+        }))
+      : []
   const items: PaletteItem[] = [
-    ...fit(matches.flags, ({ key, name }) => `${key} ${name}`).map(({ id, key }) => ({
-      id: `flag ${id}`,
-      label: key,
-      kind: t.palette.kinds.flag,
-      go: () => open(`${project}/flags/${id}`),
+    ...toggles,
+    ...flags.map(flag => ({
+      id: `flag ${flag.id}`,
+      label: flag.key,
+      kind: `${t.palette.kinds.flag} · ${stateOf(flag)}`,
+      go: () => open(`${project}/flags/${flag.id}`),
     })),
-    ...fit(actions, ({ label }) => label),
+    ...fit(actions, ({ label }) => label).filter(({ id }) => toggles.every(toggle => toggle.id !== id)),
     ...fit(cohorts, ({ name }) => name).map(({ id, name }) => ({
       id: `cohort ${id}`,
       label: name,
@@ -110,7 +132,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
     })),
   ]
   // Last, and only for what can be a distinct id: it must not displace a result that is still loading.
-  if (projectId !== undefined && matches.isSettled && !/\s/.test(query)) {
+  if (projectId !== undefined && matches.isSettled && !command && !/\s/.test(query)) {
     items.push({
       id: debuggerId,
       label: t.palette.debug(query),
@@ -121,6 +143,17 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
   return { items, isSettled: matches.isSettled }
 }
 
+/** The flags that the command can change. */
+const togglesOf = (flags: readonly FlagSummary[], { isTurningOn }: FlagCommand): FlagSummary[] =>
+  flags.filter(flag => flag.can_edit && !flag.archived && !flag.deleted && flag.active !== isTurningOn)
+
+function useFlagState(projectId: string | undefined): (flag: FlagSummary) => string {
+  const t = useMessages()
+  const { percent } = useFormats()
+  const groupTypes = useProject(projectId ?? '')?.group_types ?? {}
+  return flag => describeState(flag, { t, percent, groupTypes }).text
+}
+
 function useActions(projectId: string | undefined, organizationId: string | undefined): PaletteItem[] {
   const t = useMessages()
   const navigate = useNavigate()
@@ -128,14 +161,15 @@ function useActions(projectId: string | undefined, organizationId: string | unde
   const offered = useOfferedActions()
   const level = useMembershipLevel(organizationId)
   const go = (path: string) => () => navigate({ to: path as never })
-  const action = (id: string, label: string, run: () => unknown): PaletteItem => ({
+  const action = (id: string, label: string, run: () => unknown, isDangerous = false): PaletteItem => ({
     id: `action ${id}`,
     label,
     kind: t.palette.action,
+    isDangerous,
     go: run,
   })
   return [
-    ...offered.map(({ id, label, run }) => action(id, label, run)),
+    ...offered.map(({ id, label, run, isDangerous }) => action(id, label, run, isDangerous)),
     ...(projectId === undefined || !canWrite(level)
       ? []
       : [
@@ -192,17 +226,19 @@ function useDocsPages(): readonly { readonly url: string; readonly title: string
 }
 
 /** The server searches all flags by words and by letters, and people by words. Flags that are loaded are matched at once. */
-function useFoundInProject(projectId: string | undefined, text: string) {
+function useProjectMatches(projectId: string | undefined, text: string, command: FlagCommand | undefined) {
   const call = useCall()
   const queries = useQueryClient()
   const [search] = useDebouncedValue(text, waitMilliseconds)
   const params = { project_id: projectId ?? '' }
+  // A command that names no flag yet can be meant for any that it would change.
+  const active = command && search === '' ? { active: String(!command.isTurningOn) } : {}
   const flags = useQuery({
-    queryKey: ['flags-found', projectId, 'palette', search],
+    queryKey: ['flags-found', projectId, 'palette', search, active],
     queryFn: ({ signal }) =>
       // Sorted by key, so that an exact match is included.
-      call(routes.flagList.list, { params, query: { search, order: 'key', limit: foundMax }, signal }),
-    enabled: projectId !== undefined && search !== '',
+      call(routes.flagList.list, { params, query: { search, ...active, order: 'key', limit: matchesMax }, signal }),
+    enabled: projectId !== undefined && (search !== '' || command !== undefined),
     placeholderData: keepPreviousData,
   })
   const byLetters = useQuery({
@@ -210,7 +246,7 @@ function useFoundInProject(projectId: string | undefined, text: string) {
     queryFn: ({ signal }) =>
       call(routes.flagList.list, {
         params,
-        query: { letters: search, order: 'key', limit: foundByLettersMax },
+        query: { letters: search, order: 'key', limit: matchesByLettersMax },
         signal,
       }),
     enabled: projectId !== undefined && search !== '',

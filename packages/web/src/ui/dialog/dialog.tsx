@@ -19,8 +19,12 @@ export function Dialog({ title, isOpen = true, isLoading = false, onClose, size,
   const t = useMessages()
   useFocusReturn(isOpen)
   const body = useLateFocus(isLoading)
+  // Behind the command palette only Escape arrives here, and it closes the palette alone.
+  const close = () => {
+    if (!document.querySelector('dialog[open]')) onClose()
+  }
   return (
-    <Modal.Root opened={isOpen} onClose={onClose} returnFocus={false} size={size ?? 'md'}>
+    <Modal.Root opened={isOpen} onClose={close} returnFocus={false} size={size ?? 'md'}>
       <Modal.Overlay />
       {/* Mantine sets the accessible name only after the first render, which is too late for screen readers. */}
       <Modal.Content aria-label={title}>

@@ -3,6 +3,7 @@ import type { FormEvent, ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { ProblemAlert } from '../feedback/problems.tsx'
 import { Dialog } from './dialog.tsx'
+import classes from './form-dialog.module.css'
 
 interface Props extends Pick<ModalProps, 'size'> {
   title: string
@@ -24,11 +25,11 @@ export function FormDialog({ title, label, error, isBusy = false, children, onSu
   }
   return (
     <Dialog size={size ?? 'md'} title={title} onClose={onClose}>
-      <form onSubmit={submit}>
+      <form onSubmit={submit} className={classes.form}>
         <Stack>
           {children}
           <ProblemAlert error={error ?? null} />
-          <Group justify="flex-end">
+          <Group justify="flex-end" className={classes.foot as string}>
             <Button variant="default" onClick={onClose}>
               {t.common.cancel}
             </Button>

@@ -1,5 +1,5 @@
 import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { NotFound } from './not-found.tsx'
@@ -7,7 +7,8 @@ import { problemText } from './problem-text.ts'
 
 export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useMessages()
-  if (!error) return null
+  const isOver = useReconnected(error, onRetry)
+  if (!error || isOver) return null
   return (
     <Alert color="red" title={t.common.somethingWrong} role="alert">
       <Stack gap="xs" align="flex-start">
@@ -20,6 +21,19 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () 
       </Stack>
     </Alert>
   )
+}
+
+/** An unreachable server is no longer a problem once the connection is back: what was loaded is loaded again. */
+export function useReconnected(error: unknown, onRetry?: () => void): boolean {
+  const [over, setOver] = useState<unknown>(null)
+  const isUnreachable = isProblem(error) && error.status === 0
+  useEffect(() => {
+    if (!isUnreachable) return
+    const end = () => (onRetry ? onRetry() : setOver(error))
+    window.addEventListener('online', end)
+    return () => window.removeEventListener('online', end)
+  }, [isUnreachable, error, onRetry])
+  return over !== null && over === error
 }
 
 interface QueryState<T> {

@@ -1,4 +1,4 @@
-import { operators, strictOperators } from '@halyard/engine'
+import { strictOperators } from '@halyard/engine'
 import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, Text } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
@@ -8,6 +8,7 @@ import type { Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 import { inverted, negated, withCase } from './negation.ts'
+import { operatorOptions } from './operator-groups.ts'
 import { valueFor } from './operator-kind.ts'
 import { type PropertySource, usePropertyNames, usePropertyValues } from './property-suggestions.ts'
 import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
@@ -111,7 +112,7 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
     [source, observed, propertyNames],
   )
   const values = usePropertyValues(projectId, source, property.key)
-  const words: Record<string, string> = t.operators
+  const options = useMemo(() => operatorOptions(t), [t])
   const choose = (operator: string) => onChange({ ...property, operator, value: valueFor(operator, property.value) })
   return (
     <>
@@ -131,10 +132,7 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
         value={property.operator}
         error={faults.operator}
         onChange={event => choose(event.currentTarget.value)}
-        data={[...operators, ...strictOperators].map(operator => ({
-          value: operator,
-          label: words[operator] ?? operator,
-        }))}
+        data={options}
         className={classes.operator as string}
       />
       <ValueField

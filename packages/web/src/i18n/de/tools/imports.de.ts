@@ -4,7 +4,7 @@ export const imports: ImportMessages = {
   imports: {
     title: 'Flags importieren',
     intro: 'Flags und Segmente aus einem anderen Dienst übernehmen. Alle behalten ihre Variante.',
-    open: 'Flags aus einem anderen Dienst importieren',
+    open: 'Flags aus anderem Dienst importieren',
     source: 'Dienst',
     file: 'Datei',
     chooseFile: 'Datei auswählen',

@@ -6,6 +6,8 @@ export const setup: SetupMessages = {
     intro: 'Verbinde eine Anwendung und sieh, welche SDKs dieses Projekt aufrufen.',
     waiting: 'Warte auf den ersten Aufruf',
     waitingHint: 'Führe eines der Beispiele unten aus. Diese Seite aktualisiert sich, sobald ein Aufruf ankommt.',
+    evaluated: 'Deine Anwendung wertet Flags aus',
+    evaluatedHint: 'Letzte Auswertung:',
     received: 'Erster Aufruf angekommen',
     receivedFrom: sdk => `Letzter Aufruf von ${sdk},`,
     connect: 'Verbinden',

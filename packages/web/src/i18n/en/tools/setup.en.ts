@@ -5,6 +5,8 @@ export const setup = {
     intro: 'Connect an application, and see which SDKs call this project.',
     waiting: 'Waiting for the first call',
     waitingHint: 'Run a snippet below. This page updates as soon as a call arrives.',
+    evaluated: 'Your app evaluates flags',
+    evaluatedHint: 'Last evaluation:',
     received: 'First call received',
     receivedFrom: (sdk: string) => `Last call from ${sdk},`,
     connect: 'Connect',
