@@ -4,7 +4,7 @@ import { cefLine, jsonLine } from '../../features/audit/export-lines.ts'
 import { canonicalJson } from '../../features/audit/verify-chain.ts'
 import { instantOf } from '../../instant.ts'
 import { originOf } from '../../origin.ts'
-import { printJson, printRows } from '../output.ts'
+import { printJson } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
 
@@ -16,7 +16,8 @@ export const printHeads = (options: { readonly json?: boolean }): Promise<void> 
     const heads = await database.read(tx => tx.audit.listHeads())
     const rows = heads.map(({ organizationId, sequence, hash }) => ({ organization: organizationId, sequence, hash }))
     if (options.json) return printJson(rows)
-    printRows(rows, ['organization', 'sequence', 'hash'], {})
+    // A table would shorten the hash.
+    for (const { organization, sequence, hash } of rows) console.log(`${organization} ${sequence} ${hash}`)
   })
 
 /** `halyard audit export <organization>`: it leaves an entry, as every export does. */
