@@ -51,7 +51,7 @@ onEachDatabase('what policies and freezes protect', dialect => {
       expect((await approve()).status).toBe(403)
       // A disabled policy can be enabled again, so it counts as well.
       const path = `${project.path}/approval_policies/${policy.id}/`
-      expect((await admin.patch(path, { enabled: false })).status).toBe(200)
+      expect((await s.patch(path, { enabled: false })).status).toBe(200)
       expect((await admin.delete(role.path)).status).toBe(409)
       expect((await s.delete(path)).status).toBe(204)
       expect((await admin.delete(role.path)).status).toBe(204)

@@ -14,7 +14,7 @@ import { type FlagContent, newFlagContent } from '../../domain/flag.ts'
 import { type ActionKey, matchesPolicy } from '../../domain/policy.ts'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { proposedFlagChange } from './flag-change.ts'
 import { readCondition } from './policies/read-condition.ts'
 
@@ -177,14 +177,12 @@ function storable({ before, after, isEstimate }: ReleaseCase): ReleaseCase {
 onEachDatabase('random policies', dialect => {
   let s: Scenario
   let approverId: number
-  let keeper: Client
   let otherId: number
   let cohortId: number
   const people = Array.from({ length: 12 }, (_, n) => `person-${n}`)
   beforeAll(async () => {
     s = await startScenario(dialect)
     approverId = (await s.join('approver')).id
-    keeper = await s.join('keeper', 8)
     otherId = (await s.post(`${s.project}/feature_flags/`, { key: otherFlag.key, filters: otherFlag.filters })).body.id
     const plan = { key: 'plan', type: 'person', value: 'b', operator: 'exact' }
     const filters = { properties: { type: 'OR', values: [{ type: 'AND', values: [plan] }] } }
@@ -251,7 +249,7 @@ onEachDatabase('random policies', dialect => {
           const isAllowed = !isCovered(policy, facts) || !isExceeded(policy.conditions, facts)
           expect({ isAllowed, policy, affected }).toMatchObject({ isAllowed: true })
         }
-        await keeper.delete(`${s.project}/approval_policies/${created.body.id}/`)
+        await s.delete(`${s.project}/approval_policies/${created.body.id}/`)
         expect((await s.patch(path, { deleted: true })).status).toBe(200)
       }),
       { numRuns: requestsMax, endOnFailure: true },

@@ -51,12 +51,21 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
         .onConflict(conflict => conflict.columns(['account_id', 'by_id']).doUpdateSet({ at }))
         .execute()
     },
-    /** Those among the candidates that one person may act through together with the account: one controls the other, or a third both. */
-    async tiedTo(accountId: number, candidates: Iterable<number>, now: Instant): Promise<ReadonlySet<number>> {
+    /**
+     * Those among the candidates that the account controls, directly or through others. A service key acts for the one who created it, who
+     * is then among them.
+     */
+    async controlledBy(accountId: number, candidates: Iterable<number>, now: Instant): Promise<ReadonlySet<number>> {
       const others = [...candidates].filter(id => id !== accountId)
-      const controllers = await controllersOf([accountId, ...others], now)
-      const own = controllers.get(accountId)!
-      return new Set(others.filter(id => [...controllers.get(id)!].some(controller => own.has(controller))))
+      const creators = await db
+        .selectFrom('account_ties')
+        .select('by_id')
+        .where('account_id', '=', accountId)
+        .where('kind', '=', 'service_key')
+        .execute()
+      const own = [accountId, ...creators.map(({ by_id }) => by_id)]
+      const controllers = await controllersOf(others, now)
+      return new Set(others.filter(id => own.some(controller => controllers.get(id)!.has(controller))))
     },
   }
 }

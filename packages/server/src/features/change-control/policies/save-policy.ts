@@ -3,11 +3,10 @@ import { authorOf, diffFields } from '../../../domain/activity.ts'
 import { expiresAfterHoursDefault } from '../../../domain/change-request.ts'
 import type { ApprovalPolicy } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
-import { invalid, missing, Problem } from '../../../problem.ts'
+import { invalid, missing } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { releaseRequests } from '../requests/decide-request.ts'
-import { requiredPoliciesOfAll } from '../requests/preview-request.ts'
 import { policyToWire } from './policy-resource.ts'
 import { readCondition } from './read-condition.ts'
 import { requireRoles } from './require-roles.ts'
@@ -57,7 +56,6 @@ export async function updatePolicy(
   now: Instant,
 ): Promise<ApprovalPolicy> {
   const stored = await getPolicy(tx, project, policyId)
-  await refuseOwnRequests(tx, actor, project, stored, now)
   const policy = { ...applyWrite(stored, write), updatedAt: now, version: stored.version + 1 }
   await checkApprovers(tx, project, policy)
   await tx.policies.save(policy)
@@ -74,32 +72,9 @@ export async function removePolicy(
   now: Instant,
 ): Promise<void> {
   const stored = await getPolicy(tx, project, policyId)
-  await refuseOwnRequests(tx, actor, project, stored, now)
   await tx.policies.remove(stored.id)
   await recordPolicy(tx, actor, project, { activity: 'deleted', before: stored, after: undefined }, now)
   await releaseRequests(tx, actor, project, now)
-}
-
-/** Raises `conflict` while the policy holds requests of the actor, or of an account tied to theirs: no one loosens their own rule. */
-async function refuseOwnRequests(
-  tx: Stores,
-  actor: Actor,
-  project: Project,
-  policy: ApprovalPolicy,
-  now: Instant,
-): Promise<void> {
-  const requests = await tx.changeRequests.list(project.id, { states: ['pending'] }, { limit: 1000, offset: 0 })
-  const requesters = requests.items.map(({ requester }) => requester.id)
-  const tied = await tx.accountTies.tiedTo(actor.user.id, requesters, now)
-  const own = requests.items.filter(({ requester }) => requester.id === actor.user.id || tied.has(requester.id))
-  const statuses = await requiredPoliciesOfAll(tx, project, own)
-  const held = own.filter((_, index) => statuses[index]!.some(status => status.policy.id === policy.id))
-  if (held.length === 0) return
-  throw new Problem(
-    'conflict',
-    `The policy holds change request ${held[0]!.id} of yours. Cancel it, or ask another admin to change the policy.`,
-    { code: 'own_request' },
-  )
 }
 
 /** Raises `missing`. */

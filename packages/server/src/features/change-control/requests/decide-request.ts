@@ -71,7 +71,7 @@ function requireCanDecide(actor: Actor, request: ChangeRequest, statuses: readon
   if (own.length === 0) {
     throw forbidden(
       statuses.some(({ uncounted }) => uncounted.has(actor.user.id))
-        ? 'You and the requester count as one person: one account was invited, provisioned or promoted through the other lately.'
+        ? 'Your approval does not count here: the requester invited, provisioned or promoted this account lately.'
         : 'You cannot decide about this change request. Its policies name who can.',
     )
   }
@@ -158,7 +158,7 @@ export async function reviewRequest(
   if (request.reviewedAt !== null) throw invalid(null, 'invalid_input', 'The review is already closed.')
   if (note === '') throw invalid('note', 'required', 'note is required: say what the review found.')
   const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-  const tied = await tx.accountTies.tiedTo(request.requester.id, [actor.user.id], now)
+  const tied = await tx.accountTies.controlledBy(request.requester.id, [actor.user.id], now)
   if (!isAdmin || request.requester.id === actor.user.id || tied.size > 0) {
     throw forbidden('An emergency change is reviewed by another admin.')
   }

@@ -36,7 +36,7 @@ export async function policyStatusesOfAll(
   const approvers = new Set([...eligible.values()].flatMap(ids => [...ids]))
   const tied = new Map<number, ReadonlySet<number>>()
   for (const id of new Set(matched.flatMap(one => (one.policies.length > 0 ? [one.request.requester.id] : [])))) {
-    tied.set(id, await tx.accountTies.tiedTo(id, approvers, instantOf(new Date())))
+    tied.set(id, await tx.accountTies.controlledBy(id, approvers, instantOf(new Date())))
   }
   return matched.map(({ request, policies: met }) =>
     met.map(policy =>
