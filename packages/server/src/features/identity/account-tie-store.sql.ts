@@ -52,8 +52,8 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
         .execute()
     },
     /**
-     * Those among the candidates that the account controls, directly or through others. A service key acts for the one who created it, who
-     * is then among them.
+     * Those among the candidates that the account controls, directly or through others. An account without a person acts for those who
+     * decide about it, who are then among them.
      */
     async controlledBy(accountId: number, candidates: Iterable<number>, now: Instant): Promise<ReadonlySet<number>> {
       const others = [...candidates].filter(id => id !== accountId)
@@ -61,7 +61,7 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
         .selectFrom('account_ties')
         .select('by_id')
         .where('account_id', '=', accountId)
-        .where('kind', '=', 'service_key')
+        .where('kind', 'in', lastingKinds)
         .execute()
       const own = [accountId, ...creators.map(({ by_id }) => by_id)]
       const controllers = await controllersOf(others, now)
