@@ -1,5 +1,6 @@
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
+import type { RateLimiter } from '../../overload/rate-limit.ts'
 import { Problem } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
@@ -15,6 +16,8 @@ import type { SignInAttempt } from './sign-in-attempt.ts'
 interface Deps {
   readonly database: Database
   readonly client: ProviderClient
+  /** By provider. Everyone can start a sign-in and have it refused: the audit log must not grow with each. */
+  readonly refusals: RateLimiter
   readonly secretBox: SecretBox
   readonly now: () => Instant
 }
@@ -31,7 +34,7 @@ export interface ProviderResponse {
 
 /** Each attempt works once, on whichever node. Raises `unauthenticated`, or `unavailable` when the provider is. */
 export async function finishSignIn(
-  { database, client, secretBox, now }: Deps,
+  { database, client, refusals, secretBox, now }: Deps,
   { provider, attempt, parameters, origin, request }: ProviderResponse,
 ): Promise<Session> {
   const callback = new URL(attempt.redirectUri)
@@ -60,8 +63,17 @@ export async function finishSignIn(
       )
     })
   } catch (error) {
-    await recordProblem(database, provider, error, request, now())
+    if (isWithin(refusals, provider.id)) await recordProblem(database, provider, error, request, now())
     throw error
+  }
+}
+
+function isWithin(limiter: RateLimiter, key: string): boolean {
+  try {
+    limiter.take(key)
+    return true
+  } catch {
+    return false
   }
 }
 

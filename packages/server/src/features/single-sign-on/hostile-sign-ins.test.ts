@@ -254,4 +254,17 @@ onEachDatabase('hostile sign-ins', dialect => {
       expect((await session.get('/api/users/@me/')).status, what).toBe(200)
     }
   })
+
+  it('fill the audit log no faster than thirty entries per minute and provider', async () => {
+    const flooded = await addProvider(s, issuer.url)
+    const refusedOnce = async () => {
+      const started = await startSignIn(s, flooded)
+      return (await finishSignIn(s, flooded, started.cookie, { error: 'access_denied', state: started.state })).status
+    }
+    const statuses = await Promise.all(Array.from({ length: 40 }, refusedOnce))
+    expect(new Set(statuses)).toEqual(new Set([401]))
+    const { body } = await s.get(`${s.organization}/audit_log/?limit=100&operation=finishSingleSignOn`)
+    const recorded = body.results.filter((entry: { path: object }) => JSON.stringify(entry.path).includes(flooded))
+    expect(recorded).toHaveLength(30)
+  })
 })

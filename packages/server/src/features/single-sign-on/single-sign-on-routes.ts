@@ -2,6 +2,7 @@ import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
+import { createRateLimiter } from '../../overload/rate-limit.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database } from '../../stores.ts'
@@ -27,11 +28,13 @@ interface Deps {
 const logoutTokenBytesMax = 64 * 1024
 /** Longer than a logout token is accepted. */
 const replayMilliseconds = 15 * 60_000
+const recordedRefusalsPerMinute = 30
 
 /** Serves the sign-in with a provider and the logout by it. */
 export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
   const { database, secretBox, client, originOf, now } = deps
   const r = routes.singleSignOn
+  const refusals = createRateLimiter(recordedRefusalsPerMinute)
 
   serve(r.listProviders, async ({ query }) => {
     const { domain, organization } = query
@@ -62,7 +65,8 @@ export function serveSingleSignOn(serve: ServeRoute, deps: Deps): void {
     const attempt = readAttempt(headers.cookie, secretBox)
     if (attempt?.providerId !== provider.id) throw attemptExpired()
     const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
-    const session = await finishSignIn(deps, { provider, attempt, parameters: body.parameters, origin, request })
+    const { parameters } = body
+    const session = await finishSignIn({ ...deps, refusals }, { provider, attempt, parameters, origin, request })
     return answer({
       status: 200,
       body: { ...sessionToWire(session), next: attempt.next },
