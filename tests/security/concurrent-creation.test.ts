@@ -1,4 +1,5 @@
 import { allRoutes } from '@halyard/contract'
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, clientOf, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
@@ -15,6 +16,7 @@ onEachDatabase('at the same time', dialect => {
   let otherProjectId: number
   let person: Client & { uuid: string }
   let signUp: string
+  let app: { token: string; secret: string }
   beforeAll(async () => {
     s = await startScenario(dialect)
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'first' })).body.id
@@ -24,6 +26,7 @@ onEachDatabase('at the same time', dialect => {
     person = await s.join('colleague')
     const invite = await s.post(`${s.organization}/invites/`, { target_email: 'late@example.com' })
     signUp = invite.body.token
+    app = (await person.post('/api/users/@me/second_factors/code/')).body
   })
   afterAll(() => s.close())
 
@@ -86,6 +89,12 @@ onEachDatabase('at the same time', dialect => {
       payload: { operation: 'update_status', value: false },
       scheduled_at: '2099-01-01T00:00:00Z',
     }),
+    '/api/users/@me/second_factors/code/confirm': () => ({
+      token: app.token,
+      code: new TOTP({ secret: Secret.fromBase32(app.secret) }).generate(),
+    }),
+    '/api/users/@me/second_factors/passkey/confirm': () => ({ token: app.token, passkey: { id: 'twin' } }),
+    '/api/users/@me/recovery_codes': () => ({}),
     '/api/signup/:token': () => ({ first_name: 'Twin', password: 'correct horse battery' }),
   }
 
@@ -104,9 +113,14 @@ onEachDatabase('at the same time', dialect => {
 
   it.each(creating.map(({ path }) => path))('POST %s never fails', async path => {
     const body = bodies[path]!()
-    const client = path.startsWith('/api/signup') ? clientOf(s.url, undefined) : s
+    const client = path.startsWith('/api/signup') ? clientOf(s.url, undefined) : path.includes('@me') ? person : s
     const replies = await Promise.all(Array.from({ length: atOnce }, () => client.post(pathOf(path), body)))
     const wrong = replies.filter(({ status }) => status >= 500).map(({ status, text }) => `${status} ${text}`)
     expect(wrong).toEqual([])
+  })
+
+  it('one authenticator app is added by one of several confirmations, and one set of recovery codes is left', async () => {
+    const { body } = await person.get('/api/users/@me/second_factors/')
+    expect([body.factors.length, body.recovery_codes_left]).toEqual([1, 10])
   })
 })

@@ -64,7 +64,7 @@ export function serveSecondFactors(serve: ServeRoute, deps: Deps): void {
         await tx.accountTokens.countAttempt(hash)
         return undefined
       }
-      await tx.accountTokens.consume(hash)
+      if (!(await tx.accountTokens.consume(hash))) throw stepGone()
       const factor = { ...newFactor(actor, body.name, 'Authenticator app', now()), kind: 'code' as const }
       return addFactor(tx, actor, { ...factor, sealedSecret, lastStep: step }, now())
     })
@@ -92,7 +92,7 @@ export function serveSecondFactors(serve: ServeRoute, deps: Deps): void {
     const added = await database.transaction(async tx => {
       await requireFreshProof(tx, actor, now())
       const { hash } = await getStep(tx, actor, 'new_passkey', body.token, now())
-      await tx.accountTokens.consume(hash)
+      if (!(await tx.accountTokens.consume(hash))) throw stepGone()
       if (await tx.secondFactors.findPasskey(credential.credentialId)) {
         throw invalid('passkey', 'unique', 'This passkey has been added before.')
       }

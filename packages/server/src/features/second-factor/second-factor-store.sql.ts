@@ -59,6 +59,12 @@ export function sqlSecondFactorStore(db: Kysely<Tables>) {
     },
 
     async replaceRecoveryCodes(userId: number, hashes: readonly string[]): Promise<void> {
+      // Writing the row locks it on PostgreSQL: two requests at once must not leave the codes of both.
+      await db
+        .updateTable('users')
+        .set(({ ref }) => ({ first_name: ref('first_name') }))
+        .where('id', '=', userId)
+        .execute()
       await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
       if (hashes.length === 0) return
       await db
