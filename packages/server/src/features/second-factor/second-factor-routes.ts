@@ -182,8 +182,10 @@ async function requireFreshProof(tx: Stores, actor: Actor, now: Instant): Promis
   })
 }
 
+/** Not of a sign-in with a provider: its organization alone trusts it, and a passkey would reach the others. */
 function signInOf({ key }: Actor): string {
-  if (key.isSession && key.signInId) return key.signInId
+  if (key.isSession && key.signInId && key.organizationIds.length === 0) return key.signInId
+  if (key.isSession) throw forbidden('Single sign-on cannot change second factors. Sign in with your password instead.')
   throw forbidden('An API key cannot change second factors. Sign in with your password instead.')
 }
 
