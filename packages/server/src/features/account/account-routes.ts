@@ -18,6 +18,7 @@ import { type ProviderLogout, serveSignIns } from '../identity/sign-in/sign-in-r
 import { userToWire } from '../identity/user-resource.ts'
 import { organizationToWire } from '../organizations/organization-resource.ts'
 import { projectToWire } from '../projects/project-resource.ts'
+import { domainOf } from '../single-sign-on/identity-provider.ts'
 
 interface Deps {
   readonly database: Database
@@ -42,6 +43,7 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     }
     const passwordHash = body.password === undefined ? undefined : await passwords.hash(body.password)
     return database.transaction(async tx => {
+      if (email !== undefined) await refuseManagedAddress(tx, email)
       const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
       await tx.identity.updateAccount(actor.user.id, {
         ...(body.first_name !== undefined && { firstName: body.first_name }),
@@ -163,6 +165,12 @@ async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> 
   const key = await tx.identity.findKey(actor.user.id, keyId === '@current' ? actor.key.id : keyId)
   if (!key || key.isSession) throw missing('Personal API key')
   return key
+}
+
+/** Otherwise a colleague's first single sign-on would be linked to the account that entered their address. */
+async function refuseManagedAddress(tx: Stores, email: string): Promise<void> {
+  if ((await tx.identityProviders.listDomainOwners(domainOf(email))).length === 0) return
+  throw invalid('email', 'invalid_input', '`email` is of a domain that an organization manages. Ask for an invitation.')
 }
 
 /** The new current organization and project. Raises `invalid` for those that the actor cannot see. */

@@ -53,9 +53,7 @@ async function claimAccount(
   isTrusted: boolean,
   now: Instant,
 ): Promise<Account> {
-  // Members can enter any address for their own account: one that was not verified may be that of a colleague.
-  const isOwn = account.isActive && account.isEmailVerified
-  const isClaimable = isTrusted && isOwn && !(await tx.identityProviders.isLinked(provider.id, account.id))
+  const isClaimable = isTrusted && account.isActive && !(await tx.identityProviders.isLinked(provider.id, account.id))
   if (!isClaimable) throw accountElsewhere()
   await requireMember(tx, provider, account, now)
   return account

@@ -137,14 +137,13 @@ onEachDatabase('single sign-on', dialect => {
     expect((await stranger.get(`${stranger.project}/feature_flags/`)).status).toBe(200)
   })
 
-  it('does not link an account whose owner only entered the address', async () => {
+  it('keeps members from entering the address of a colleague, whose sign-in would be linked to their account', async () => {
     const squatter = await s.join('squatter')
     const entered = { email: 'chief@example.com', current_password: 'correct horse battery' }
-    expect((await squatter.patch('/api/users/@me/', entered)).status).toBe(200)
-    const chief = { sub: 'chief', ...verified('chief'), groups: ['platform'] }
-    const refused = await signInWith(s, issuer, providerId, chief)
-    expect([refused.status, refused.body.code]).toEqual([401, 'sso_account_elsewhere'])
-    expect((await memberOf('chief@example.com')).level).toBe(1)
+    const refused = await squatter.patch('/api/users/@me/', entered)
+    expect([refused.status, refused.body.attr]).toEqual([400, 'email'])
+    const chief = await signInWith(s, issuer, providerId, { sub: 'chief', ...verified('chief') })
+    expect(chief.body.user.id).not.toBe(squatter.id)
   })
 
   it('does not bring back a member who was removed, unless they are invited', async () => {
@@ -168,6 +167,14 @@ onEachDatabase('single sign-on', dialect => {
         .status,
     ).toBe(400)
     expect((await eve.get(`/api/organizations/${own.id}/`)).status).toBe(200)
+  })
+
+  it('opens a session that cannot add or remove second factors, which would reach other organizations', async () => {
+    const { body } = await signInWith(s, issuer, providerId, { sub: 'ada', ...verified('ada') })
+    const session = s.as(body.api_key)
+    for (const path of ['second_factors/code/', 'second_factors/passkey/', 'recovery_codes/']) {
+      expect((await session.post(`/api/users/@me/${path}`, {})).status, path).toBe(403)
+    }
   })
 
   it('ends the session with the one at the provider', async () => {
