@@ -604,6 +604,17 @@ describe('commands beside a running server', () => {
     expect(existsSync('-')).toBe(false)
   })
 
+  it('prints the heads of audit logs, exports one and verifies it', async () => {
+    const heads = await halyard('audit', 'head', '--json')
+    const [head] = JSON.parse(heads.stdout)
+    const { stdout } = await halyard('audit', 'export', head.organization)
+    const path = join(newFolder(), 'audit.jsonl')
+    writeFileSync(path, stdout)
+    expect((await run(['audit', 'verify', path, '--head', head.hash])).code).toBe(0)
+    writeFileSync(path, stdout.replace('"operation":"', '"operation":"x'))
+    expect((await run(['audit', 'verify', path])).code).toBe(1)
+  })
+
   it('diagnoses an installation, and a fresh one passes the security audit', async () => {
     const { stdout, code } = await halyard('doctor')
     expect(stdout).toContain('The database file is intact.')

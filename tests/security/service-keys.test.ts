@@ -31,7 +31,9 @@ onEachDatabase('a service key', dialect => {
     const [listed] = (await s.get(keys)).body
     expect(listed).toMatchObject({ label: 'Deploy', level: 1, created_by: { email: 'leaver@example.com' } })
     expect(JSON.stringify(listed)).not.toContain(made.body.value)
-    const emails = (await s.get(`${s.organization}/members/`)).body.results.map((one: never) => one['user']['email'])
+    const emails = (await s.get(`${s.organization}/members/`)).body.results.map(
+      (member: { user: { email: string } }) => member.user.email,
+    )
     expect(emails).not.toContain(made.body.user.email)
     expect((await s.delete(`${keys}${made.body.id}/`)).status).toBe(204)
     expect((await service.get(`${s.project}/feature_flags/`)).status).toBe(401)

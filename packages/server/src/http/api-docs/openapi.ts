@@ -42,6 +42,8 @@ const tags: Readonly<Record<string, string>> = {
   Projects: 'Projects, their tokens and secret keys.',
   Users: 'The calling user.',
   'Personal API keys': 'Keys of the calling user.',
+  'Service keys': 'Keys of an organization, which belong to no person.',
+  'Audit log': 'Who changed what in an organization, as a chain of hashes.',
   'Second factor': 'Authenticator apps, passkeys and recovery codes.',
   'Sign-in': 'Sign in, sign out and accept invitations.',
   'Single sign-on': 'Identity providers (OpenID Connect) of an organization, and signing in with them.',
