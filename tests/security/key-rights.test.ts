@@ -94,6 +94,8 @@ onEachDatabase('rights of keys', dialect => {
 
   it('an email address changes with the password alone, and is then unverified', async () => {
     const eve = await s.join('eve')
+    const { kysely } = s.halyard.storage
+    await kysely.updateTable('users').set({ is_email_verified: 1 }).where('id', '=', eve.id).execute()
     const key = (await eve.post(keys, { label: 'user', scopes: ['user:write'] })).body.value
     const limited = s.as(key)
     const change = (body: object) => limited.patch('/api/users/@me/', body)

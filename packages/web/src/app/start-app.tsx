@@ -65,7 +65,7 @@ export async function startApp({ session, render }: AppRoot): Promise<void> {
   // The page's code and data are usually here already: it is rendered once, complete.
   await router.load()
   if ((await me)?.needs_second_factor) {
-    const { RequiredFactorPage } = await import('../session/required-factor-page.tsx')
+    const { RequiredFactorPage } = await import('../account/required-factor-page.tsx')
     return show(<RequiredFactorPage onDone={() => window.location.reload()} />)
   }
   show(<RouterProvider router={router} />)

@@ -1,8 +1,8 @@
 import { Button, Paper, Stack, Text, Title } from '@mantine/core'
-import { FactorList, useSecondFactors } from '../account/second-factors.tsx'
 import { useMessages } from '../i18n/language.tsx'
+import { AuthLayout } from '../session/auth-layout.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
-import { AuthLayout } from './auth-layout.tsx'
+import { FactorList, useSecondFactors } from './second-factors.tsx'
 
 /** For a user whose organization requires a second factor: they can do nothing else before. */
 export function RequiredFactorPage({ onDone }: { onDone: () => void }) {
