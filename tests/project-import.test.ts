@@ -202,6 +202,20 @@ const ofTheInstallation = new Set([
 // Emails belong to the organization that queued them.
 ofTheInstallation.add('emails')
 ofTheInstallation.add('known_sign_ins').add('sign_in_failures')
+for (const table of [
+  'account_ties',
+  'account_tokens',
+  'audit_entries',
+  'audit_heads',
+  'identity_links',
+  'identity_providers',
+  'organization_domains',
+  'recovery_codes',
+  'second_factors',
+  'trust_relationships',
+  'used_tokens',
+])
+  ofTheInstallation.add(table)
 // What organizations have accepted of each other's plugins.
 ofTheInstallation.add('plugin_acceptances').add('plugin_releases')
 

@@ -95,6 +95,54 @@ export const patchCases: readonly PatchCase[] = [
     path: organization,
     setUp: async s => ({ path: s.organization }),
     values: { name: ['first', 'second'], default_access_level: [21, 37], plugins_access_level: [6, 9] },
+    without: { requires_second_factor: 'needs a second factor of the caller; has a test of its own' },
+  },
+  {
+    path: `${organization}/identity_providers/:provider_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.organization}/identity_providers/`, {
+        name: 'patched',
+        issuer: 'https://provider.example',
+        client_id: 'halyard',
+      }),
+    }),
+    values: {
+      name: ['first', 'second'],
+      issuer: ['https://first.example', 'https://second.example'],
+      client_id: ['first', 'second'],
+      client_secret: ['first secret', ''],
+      scopes: [
+        ['openid', 'email'],
+        ['openid', 'groups'],
+      ],
+      group_claim: ['first', 'second'],
+      group_mappings: [[{ group: 'first', level: 1, role_id: null }], [{ group: 'second', level: 8, role_id: null }]],
+      default_level: [0, 1],
+      session_hours: [1, 2],
+      enabled: [false, true],
+    },
+    shown: { client_secret: body => (body.has_client_secret ? 'first secret' : '') },
+  },
+  {
+    path: `${organization}/trust_relationships/:relationship_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.organization}/trust_relationships/`, {
+        name: 'patched',
+        issuer: 'https://issuer.example',
+        audience: 'halyard',
+        rules: [{ claim: 'sub', match: 'exact', value: 'job' }],
+        scopes: ['feature_flag:read'],
+      }),
+    }),
+    values: {
+      name: ['first', 'second'],
+      issuer: ['https://first.example', 'https://second.example'],
+      audience: ['first', 'second'],
+      rules: [[{ claim: 'sub', match: 'exact', value: 'first' }], [{ claim: 'sub', match: 'exact', value: 'second' }]],
+      scopes: [['feature_flag:read'], ['cohort:read']],
+      projects: [[], [1]],
+      ttl_seconds: [60, 120],
+    },
   },
   {
     path: `${organization}/roles/:role_id`,
@@ -215,6 +263,7 @@ export const patchCases: readonly PatchCase[] = [
       action_key: ['feature_flag.create', 'feature_flag.delete'],
       conditions: [{ type: 'author_is_key' }, { type: 'tag', value: 'first' }],
       allow_self_approve: [true, false],
+      allow_keys: [true, false],
       expires_after_hours: [1, 2],
       reapprove_percent: [1, 2],
       reapprove_people: [1, 2],
@@ -277,6 +326,7 @@ export const patchCases: readonly PatchCase[] = [
 
 /** PATCH routes that are actions: they have no two fields that could meet. */
 export const patchActions: Readonly<Record<string, string>> = {
+  [`${organization}/single_sign_on`]: 'writes one field',
   [`${project}/reset_token`]: 'writes the token alone; tried beside a rename',
   [`${project}/cohorts/:id/add_persons_to_static_cohort`]: 'adds rows; tried beside itself',
   [`${project}/cohorts/:id/remove_person_from_static_cohort`]: 'removes rows; tried beside itself',

@@ -11,7 +11,7 @@ import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
-import { Loaded } from '../ui/feedback/problems.tsx'
+import { Loaded, Loading } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
 /** How an application connects to this project, and whether it has. */
@@ -26,26 +26,31 @@ export function SetupPage() {
     // A new SDK is pushed; its counts are not.
     refetchInterval: pollMilliseconds,
   })
+  const isUnseen = connected.data?.length === 0
+  const lastEvaluated = useLastEvaluated(projectId, isUnseen)
   return (
     <Page title={t.setup.title} intro={t.setup.intro}>
       <Loaded query={connected}>
-        {sdks => (
-          <Stack gap="lg">
-            <FirstCall projectId={projectId} sdks={sdks} />
-            {project && <Snippets project={project} />}
-            {sdks.length > 0 && <ConnectedSdks sdks={sdks} />}
-          </Stack>
-        )}
+        {sdks =>
+          isUnseen && lastEvaluated.isPending ? (
+            <Loading />
+          ) : (
+            <Stack gap="lg">
+              <FirstCall sdks={sdks} lastEvaluated={lastEvaluated.data ?? null} />
+              {project && <Snippets project={project} />}
+              {sdks.length > 0 && <ConnectedSdks sdks={sdks} />}
+            </Stack>
+          )
+        }
       </Loaded>
     </Page>
   )
 }
 
 /** Announced when it changes: the page is left open next to a terminal. */
-function FirstCall({ projectId, sdks }: { projectId: string; sdks: readonly ConnectedSdk[] }) {
+function FirstCall({ sdks, lastEvaluated }: { sdks: readonly ConnectedSdk[]; lastEvaluated: string | null }) {
   const t = useMessages()
   const [latest] = sdks
-  const lastEvaluated = useLastEvaluated(projectId, latest === undefined)
   return (
     <div role="status">
       {latest ? (
@@ -66,10 +71,10 @@ function FirstCall({ projectId, sdks }: { projectId: string; sdks: readonly Conn
 }
 
 /** Evaluations may be reported by events alone, as by SDKs that evaluate locally: the list of flags counts them too. */
-function useLastEvaluated(projectId: string, isWanted: boolean): string | null {
+function useLastEvaluated(projectId: string, isWanted: boolean) {
   const call = useCall()
   const params = { project_id: projectId }
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['flag-usage', projectId, 'last evaluated'],
     queryFn: async ({ signal }) => {
       const query = { order: '-last_called_at', limit: '1' }
@@ -81,7 +86,6 @@ function useLastEvaluated(projectId: string, isWanted: boolean): string | null {
     enabled: isWanted,
     refetchInterval: pollMilliseconds,
   })
-  return data ?? null
 }
 
 function Snippets({ project }: { project: Project }) {
