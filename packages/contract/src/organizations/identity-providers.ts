@@ -74,6 +74,16 @@ const ClientSecret = Type.String({
   description: 'Client secret at the provider. Never returned. Empty for a public client.',
   examples: ['s3cr3t'],
 })
+/** What a body can leave out. */
+const optionalWrites = {
+  client_secret: Type.Optional(ClientSecret),
+  scopes: Type.Optional(optionalFields.scopes),
+  group_claim: Type.Optional(optionalFields.group_claim),
+  group_mappings: Type.Optional(optionalFields.group_mappings),
+  default_level: Type.Optional(optionalFields.default_level),
+  session_hours: Type.Optional(optionalFields.session_hours),
+  enabled: Type.Optional(optionalFields.enabled),
+}
 
 export const IdentityProvider = Type.Object(
   {
@@ -167,13 +177,7 @@ export const identityProviderRoutes = {
     params: OrganizationParams,
     body: Type.Object({
       ...providerFields,
-      client_secret: Type.Optional(ClientSecret),
-      scopes: Type.Optional(optionalFields.scopes),
-      group_claim: Type.Optional(optionalFields.group_claim),
-      group_mappings: Type.Optional(optionalFields.group_mappings),
-      default_level: Type.Optional(optionalFields.default_level),
-      session_hours: Type.Optional(optionalFields.session_hours),
-      enabled: Type.Optional(optionalFields.enabled),
+      ...optionalWrites,
     }),
     responses: { 201: IdentityProvider },
   }),
@@ -202,13 +206,7 @@ export const identityProviderRoutes = {
       name: Type.Optional(providerFields.name),
       issuer: Type.Optional(providerFields.issuer),
       client_id: Type.Optional(providerFields.client_id),
-      client_secret: Type.Optional(ClientSecret),
-      scopes: Type.Optional(optionalFields.scopes),
-      group_claim: Type.Optional(optionalFields.group_claim),
-      group_mappings: Type.Optional(optionalFields.group_mappings),
-      default_level: Type.Optional(optionalFields.default_level),
-      session_hours: Type.Optional(optionalFields.session_hours),
-      enabled: Type.Optional(optionalFields.enabled),
+      ...optionalWrites,
     }),
     responses: { 200: IdentityProvider },
   }),

@@ -8,7 +8,15 @@ import { newUuid } from '../identity/secret.ts'
 import type { IdentityProvider, OrganizationDomain, ProviderPatch } from './identity-provider.ts'
 
 export function sqlIdentityProviderStore(db: Kysely<Tables>) {
-  const enabled = () => db.selectFrom('identity_providers').selectAll('identity_providers').where('enabled', '=', 1)
+  /** What the sign-in page offers. */
+  const enabled = () =>
+    db
+      .selectFrom('identity_providers')
+      .selectAll('identity_providers')
+      .where('enabled', '=', 1)
+      .orderBy('identity_providers.name')
+      .orderBy('identity_providers.id')
+      .limit(20)
 
   return {
     async create(provider: IdentityProvider): Promise<void> {
@@ -84,9 +92,6 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
         .innerJoin('organization_domains', 'organization_domains.organization_id', 'identity_providers.organization_id')
         .where('organization_domains.domain', '=', domain)
         .where('organization_domains.verified_at', 'is not', null)
-        .orderBy('identity_providers.name')
-        .orderBy('identity_providers.id')
-        .limit(20)
         .execute()
       return rows.map(toProvider)
     },
@@ -94,9 +99,6 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
       const rows = await enabled()
         .innerJoin('organizations', 'organizations.id', 'identity_providers.organization_id')
         .where('organizations.slug', '=', slug)
-        .orderBy('identity_providers.name')
-        .orderBy('identity_providers.id')
-        .limit(20)
         .execute()
       return rows.map(toProvider)
     },
