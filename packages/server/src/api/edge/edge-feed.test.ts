@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import type { Actor } from '../../tenancy.ts'
-import { createEdgeFeed } from './edge-feed.ts'
+import { createEdgeFeed, type EdgeFeed } from './edge-feed.ts'
 import { documentOf, projectState } from './project-state.ts'
 import type { ProjectStates } from './project-states.ts'
 
@@ -67,3 +67,67 @@ it('limits the streams of one user, and serves others', async () => {
   feed.close()
   server.close()
 })
+
+it('sends a change that arrives while the earlier state is read', async () => {
+  const stateOf = (json: string) => projectState('p', new Map([['flag/1', documentOf('flag/1', json)]]))
+  let stored = stateOf('"before"')
+  let notify: (id: number | undefined) => void = () => {}
+  let isFirst = true
+  const feed = createEdgeFeed({
+    ...states,
+    async find() {
+      const read = stored
+      if (isFirst) {
+        isFirst = false
+        stored = stateOf('"after"')
+        notify(1)
+      }
+      return read
+    },
+    onChange(listener) {
+      notify = listener
+      return () => {}
+    },
+  })
+  expect(await receivedUntil(feed, 'after')).toContain('before')
+})
+
+it('sends a project that becomes visible while the edge connects', async () => {
+  const listeners = new Set<(id: number | undefined) => void>()
+  let visible = [1]
+  const feed = createEdgeFeed({
+    ...states,
+    async visibleTo() {
+      const read = visible
+      if (visible.length === 1) {
+        visible = [1, 2]
+        for (const listener of listeners) listener(undefined)
+      }
+      return read
+    },
+    find: async id => projectState(`project-${id}`, new Map()),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  })
+  expect(await receivedUntil(feed, 'project-2')).toContain('project-1')
+})
+
+/** What an edge receives until the text appears. */
+async function receivedUntil(feed: EdgeFeed, text: string): Promise<string> {
+  const server = createServer(async (_request, response) => {
+    const takeOver = await feed.follow({ authenticate: async () => actor(1), have: {} })
+    takeOver(response, {})
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  let received = ''
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    received += chunk
+    if (received.includes(text)) break
+  }
+  feed.close()
+  server.close()
+  return received
+}

@@ -25,6 +25,12 @@ export interface Follower {
   readonly have: Readonly<Record<string, string>>
 }
 
+/** What the edge may see, and the count of access changes before it was read. */
+interface FirstAccess {
+  readonly projectIds: readonly number[]
+  readonly accessChanges: number
+}
+
 export interface EdgeFeedLimits {
   readonly followersMax: number
   /** Per user, so that one user cannot exhaust the limit for all. */
@@ -61,14 +67,19 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   /** With the id of the user whose key opened the stream. */
   const streams = new Map<ServerResponse, number>()
   let isClosed = false
+  /** A change between the first check of access and the stream's own listener is noticed by this count. */
+  let accessChanges = 0
+  states.onChange(id => {
+    if (id === undefined) accessChanges += 1
+  })
 
   /** Sends one edge everything, one project after another. Changes while the edge is slow to read are sent once, in their latest version. */
-  async function sendUpdates(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
+  async function sendUpdates(response: ServerResponse, { authenticate, have }: Follower, first: FirstAccess) {
     const keeping = new Map<number, () => void>()
     const sent = new Map<number, ProjectState>()
-    const stale = new Set<number>(first)
+    const stale = new Set<number>(first.projectIds)
     const unseen = new Map(Object.entries(have))
-    let isAccessStale = false
+    let isAccessStale = first.accessChanges !== accessChanges
     let isCurrent = false
     let lastReceived = performance.now()
     let wake = () => {}
@@ -93,8 +104,9 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     }
 
     async function sendProject(id: number): Promise<void> {
-      const state = keeping.has(id) ? await states.find(id) : undefined
+      // Before reading: a change during the read makes the project stale again.
       stale.delete(id)
+      const state = keeping.has(id) ? await states.find(id) : undefined
       if (!state) return forget(id)
       const sentState = sent.get(id)
       const isKnown = sentState ? sentState.digest === state.digest : unseen.get(state.project) === state.digest
@@ -137,7 +149,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     }, heartbeatMilliseconds)
     response.once('close', () => wake())
     response.on('error', () => wake())
-    see(first)
+    see(first.projectIds)
     try {
       while (!isOver()) {
         if (performance.now() - lastReceived > turnMillisecondsMax) {
@@ -163,10 +175,11 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       const tooMany = (): Problem =>
         new Problem('throttled', 'Too many edges are connected to this server.', { retryAfterSeconds: 30 })
       if (isClosed || streams.size >= followersMax) throw tooMany()
+      const accessChangesBefore = accessChanges
       const actor = await follower.authenticate()
       const ofUser = [...streams.values()].filter(userId => userId === actor.user.id)
       if (ofUser.length >= followersPerUserMax) throw tooMany()
-      const first = await states.visibleTo(actor)
+      const first = { projectIds: await states.visibleTo(actor), accessChanges: accessChangesBefore }
       return (response, headers) => {
         streams.set(response, actor.user.id)
         response.once('close', () => streams.delete(response))
