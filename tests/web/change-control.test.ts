@@ -184,7 +184,7 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
   it('adds a policy with a condition in words', async () => {
     const p = await projectWith('Policies', 'any')
     const onCall = await roleNamed('On call')
-    const page = await visit.signedIn(`${p.path}/settings`)
+    const page = await visit.signedIn(`${p.path}/settings/policies`)
     await page.getByRole('button', { name: 'Add policy' }).click()
     const dialog = page.getByRole('dialog', { name: 'New approval policy' })
     await dialog.getByRole('group', { name: 'Approvers' }).getByRole('combobox', { name: 'People' }).waitFor()

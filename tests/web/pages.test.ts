@@ -64,7 +64,7 @@ describe('the debugger', { timeout: 120_000 }, () => {
 describe('webhooks', { timeout: 120_000 }, () => {
   it('are added, tested, read in the delivery log and sent again', async () => {
     const page = await visit.signedIn(inProject('/settings'))
-    await page.getByRole('link', { name: 'Manage webhooks' }).click()
+    await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByText('No webhooks yet').waitFor()
     await expectSound(page)
     await page.getByRole('textbox', { name: 'Name' }).fill('Releases')
@@ -578,7 +578,7 @@ describe('access', { timeout: 120_000 }, () => {
   })
 
   it('shows the project token and creates secret keys', async () => {
-    const page = await visit.signedIn(inProject('/settings'))
+    const page = await visit.signedIn(inProject('/settings/keys'))
     await page.getByText(visit.scenario.projectToken).waitFor()
     await page.getByRole('textbox', { name: 'Label' }).fill('backend')
     await page.getByRole('button', { name: 'Create key' }).click()

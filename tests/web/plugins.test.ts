@@ -142,7 +142,10 @@ describe('plugins', { timeout: 120_000 }, () => {
 
     // Leaving with unsaved changes asks first.
     await type(page, 'lib/shout.ts', 'export const shout = () => {}\n')
-    for (const away of [page.getByRole('link', { name: 'Members' }), page.getByRole('tab', { name: 'Settings' })]) {
+    for (const away of [
+      page.getByRole('link', { name: 'Organization settings' }),
+      page.getByRole('tab', { name: 'Settings' }),
+    ]) {
       await away.click()
       await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
@@ -151,7 +154,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByText('No changes').waitFor()
     await expect.poll(() => editor(page, 'lib/shout.ts').textContent()).toContain('toUpperCase')
-    await page.getByRole('link', { name: 'Members' }).click()
+    await page.getByRole('link', { name: 'Organization settings' }).click()
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
     await visit.scenario.delete(`${api()}${id}/`)
   })

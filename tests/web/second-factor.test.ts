@@ -97,7 +97,7 @@ it('an authenticator app is required by the organization, set up at sign-in, and
   const invite = await owner.post(`${owner.organization}/invites/`, { target_email: 'gus@example.com' })
   const gus = { email: 'gus@example.com', password: 'correct horse battery' }
   await visit.scenario.as(undefined).post(`/api/signup/${invite.body.token}/`, { first_name: 'Gus', ...gus })
-  await page.goto(atLocalhost(visit, `/organization/${owner.organization.split('/').at(-1)}/members`))
+  await page.goto(atLocalhost(visit, `/organization/${owner.organization.split('/').at(-1)}/settings/sign-in`))
   await page.getByLabel('Require a second factor').click()
   await page.getByText('Second factor is now required').first().waitFor()
   await expectSound(page)

@@ -174,7 +174,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     const { scenario } = visit
     await scenario.post(`${scenario.project}/feature_flags/`, { key: 'palette-target' })
     const page = await visit.signedIn(`/project/${scenario.projectId}/settings`)
-    await page.getByRole('heading', { name: 'Project settings', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'General', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     const field = page.getByRole('combobox', { name: 'Search', exact: true })
     await field.fill('palette-t')
@@ -313,6 +313,92 @@ describe('the shell', { timeout: 120_000 }, () => {
     await expectSound(german)
   })
 
+  it('keeps addresses from before settings had tabs', async () => {
+    const { scenario } = visit
+    const organization = scenario.organization.replace('/api/organizations', '/organization')
+    const moved: Record<string, { to: string; heading: string }> = {
+      [`/project/${scenario.projectId}/import`]: { to: '/settings/import', heading: 'Import flags' },
+      [`/project/${scenario.projectId}/settings/webhooks`]: { to: '/settings/webhooks', heading: 'Webhooks' },
+      [`${organization}/members`]: { to: '/settings/members', heading: 'Members' },
+      [`${organization}/roles`]: { to: '/settings/roles', heading: 'Roles' },
+      [`${organization}/audit`]: { to: '/settings/audit', heading: 'Audit log' },
+      [`${organization}/settings`]: { to: '/settings/members', heading: 'Members' },
+    }
+    const page = await visit.signedIn('/')
+    for (const [path, { to, heading }] of Object.entries(moved)) {
+      await page.goto(path)
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      expect(new URL(page.url()).pathname.endsWith(to), path).toBe(true)
+    }
+  })
+
+  it('groups the pages and has a tab with an address for each page of the settings', async () => {
+    const { scenario } = visit
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags`)
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    for (const [group, entries] of Object.entries({
+      Release: ['Flags', 'Environments', 'Freezes'],
+      Audience: ['Cohorts', 'People', 'Groups'],
+      Insight: ['Activity', 'Flag health'],
+      Admin: ['SDK setup', 'Project settings', 'Organization settings'],
+    })) {
+      const list = navigation.getByRole('list', { name: group })
+      for (const name of entries) await list.getByRole('link', { name }).waitFor()
+    }
+    await navigation.getByRole('link', { name: 'Project settings' }).click()
+    const tabs = page.getByRole('navigation', { name: 'Project settings' })
+    for (const name of ['Keys', 'Approval policies', 'Webhooks', 'Import', 'General']) {
+      await tabs.getByRole('link', { name }).click()
+      const current = page.getByRole('link', { name, exact: true })
+      await expect.poll(() => current.getAttribute('aria-current')).toBe('page')
+    }
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Import flags', level: 1 }).waitFor()
+    await expectSound(page)
+    await navigation.getByRole('link', { name: 'Organization settings' }).click()
+    await page.getByRole('navigation', { name: 'Organization settings' }).getByRole('link', { name: 'Roles' }).click()
+    const heading = page.getByRole('heading', { name: 'Roles', level: 1 })
+    await heading.waitFor()
+    await expectFocus(heading)
+  })
+
+  it('switches the environment and stays on the page, or on the flag with the same key', async () => {
+    const { scenario } = visit
+    const [staging, production] = await Promise.all(
+      ['Staging', 'Production'].map(async name => (await scenario.post('/api/projects/', { name })).body),
+    )
+    const create = async ({ id }: { id: number }) =>
+      (await scenario.post(`/api/projects/${id}/feature_flags/`, { key: 'express' })).body
+    const there = await create(production)
+    const flag = await create(staging)
+    await scenario.post(`${scenario.organization}/environment_sets/`, {
+      name: 'Shop',
+      environments: [
+        { name: 'staging', is_production: false, project: staging.id },
+        { name: 'production', is_production: true, project: production.id },
+      ],
+    })
+    const page = await visit.signedIn(`/project/${staging.id}/settings/keys`)
+    const switchTo = async (name: string) => {
+      await page.getByRole('button', { name: /^Switch environment/ }).click()
+      await page.getByRole('menuitem', { name, exact: true }).click()
+    }
+    await switchTo('production')
+    await page.waitForURL(url => url.pathname === `/project/${production.id}/settings/keys`)
+    await page.goto(`/project/${staging.id}/flags/${flag.id}`)
+    await switchTo('production')
+    await page.waitForURL(url => url.pathname === `/project/${production.id}/flags/${there.id}`)
+    await page.getByRole('button', { name: 'Switch environment: production' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Flags' }).click()
+    await page.waitForURL(url => url.pathname === `/project/${production.id}/flags`)
+    const fresh = await visit.signedIn(`/project/${scenario.projectId}/flags`, { locale: 'de-DE', width: 390 })
+    await fresh.getByRole('button', { name: 'Menü öffnen' }).click()
+    await fresh.getByRole('button', { name: 'Umgebung wechseln: Keine Umgebungen' }).click()
+    await fresh.getByRole('menuitem', { name: 'Umgebungen einrichten' }).waitFor()
+    await expectSound(fresh)
+  })
+
   it('shows the project used last where the address names none', async () => {
     const { body: project } = await visit.scenario.post('/api/projects/', { name: 'Used last' })
     const page = await visit.signedIn(`/project/${project.id}/flags`)
@@ -426,9 +512,9 @@ describe('the shell', { timeout: 120_000 }, () => {
     )
     await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor()
     await page.getByRole('button', { name: /menu$/ }).click()
-    const current = page.getByRole('navigation').locator('[aria-current=page]')
+    const current = page.getByRole('navigation', { name: 'Main' }).locator('[aria-current=page]')
     await current.waitFor()
-    expect(await current.textContent()).toContain('Roles')
+    expect(await current.textContent()).toContain('Organization settings')
     const isInView = () =>
       current.evaluate(entry => {
         const list = entry.closest('nav > div')!.getBoundingClientRect()

@@ -1,3 +1,4 @@
+import { viewOnlyLevel } from '@halyard/contract/levels'
 import { Box, Stack } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
 import {
@@ -15,8 +16,9 @@ import { listOf, readFlagSearch } from '../flags/list/flag-search.ts'
 import { prefetchFlags } from '../flags/use-flags.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
-import { meQuery, prefetchSession } from '../services/session-queries.ts'
+import { meQuery, organizationsQuery, prefetchSession } from '../services/session-queries.ts'
 import { goToSignIn } from '../session/sign-in-path.ts'
+import { OrganizationSettings, ProjectSettings } from '../shell/settings-layout.tsx'
 import { Shell } from '../shell/shell.tsx'
 import { NotFound } from '../ui/feedback/not-found.tsx'
 import { Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
@@ -151,20 +153,44 @@ const setup = createRoute({
   path: '/setup',
   component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
 })
-const importFlags = createRoute({
-  getParentRoute: () => project,
-  path: '/import',
-  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
-})
 const importCertificate = createRoute({
   getParentRoute: () => project,
   path: '/import/certificates/$certificateId',
   component: lazyRouteComponent(() => import('../imports/certificate-page.tsx'), 'CertificatePage'),
 })
-const settings = createRoute({
+const settings = createRoute({ getParentRoute: () => project, path: '/settings', component: ProjectSettings })
+const generalSettings = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  component: lazyRouteComponent(() => import('../projects/general-page.tsx'), 'GeneralPage'),
+})
+const keySettings = createRoute({
+  getParentRoute: () => settings,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('../projects/keys-page.tsx'), 'KeysPage'),
+})
+const policies = createRoute({
+  getParentRoute: () => settings,
+  path: '/policies',
+  component: lazyRouteComponent(() => import('../change-control/policies/policies-page.tsx'), 'PoliciesPage'),
+})
+const webhooks = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
+const importFlags = createRoute({
+  getParentRoute: () => settings,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
+})
+/** Its address before settings had tabs. */
+const movedImport = createRoute({
   getParentRoute: () => project,
-  path: '/settings',
-  component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
+  path: '/import',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/project/$projectId/settings/import', params, replace: true })
+  },
 })
 const requests = createRoute({
   getParentRoute: () => project,
@@ -177,27 +203,55 @@ const changeRequest = createRoute({
   path: '/requests/$requestId',
   component: lazyRouteComponent(() => import('../change-control/requests/request-page.tsx'), 'RequestPage'),
 })
-const webhooks = createRoute({
-  getParentRoute: () => project,
-  path: '/settings/webhooks',
-  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
-})
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
-const members = createRoute({
+const organizationSettings = createRoute({
   getParentRoute: () => organization,
+  path: '/settings',
+  component: OrganizationSettings,
+})
+const organizationStart = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/',
+  beforeLoad: async ({ context: { queries, call }, params }) => {
+    const organizations = await queries.ensureQueryData(organizationsQuery(call))
+    const level = organizations.find(({ id }) => id === params.organizationId)?.membership_level ?? 0
+    const to = level < viewOnlyLevel ? 'audit' : 'members'
+    throw redirect({ to: `/organization/$organizationId/settings/${to}`, params, replace: true })
+  },
+})
+const members = createRoute({
+  getParentRoute: () => organizationSettings,
   path: '/members',
   component: lazyRouteComponent(() => import('../organizations/members-page.tsx'), 'MembersPage'),
 })
-const audit = createRoute({
-  getParentRoute: () => organization,
-  path: '/audit',
-  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
-})
 const roles = createRoute({
-  getParentRoute: () => organization,
+  getParentRoute: () => organizationSettings,
   path: '/roles',
   component: lazyRouteComponent(() => import('../organizations/roles-page.tsx'), 'RolesPage'),
 })
+const organizationSignIn = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/sign-in',
+  component: lazyRouteComponent(
+    () => import('../organizations/organization-sign-in-page.tsx'),
+    'OrganizationSignInPage',
+  ),
+})
+const audit = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+})
+/** Their addresses before settings had tabs. */
+const movedToSettings = (['members', 'roles', 'audit'] as const).map(page =>
+  createRoute({
+    getParentRoute: () => organization,
+    path: `/${page}`,
+    beforeLoad: ({ params }) => {
+      throw redirect({ to: `/organization/$organizationId/settings/${page}`, params, replace: true })
+    },
+  }),
+)
 const environments = createRoute({
   getParentRoute: () => organization,
   path: '/environments',
@@ -258,14 +312,21 @@ const tree = root.addChildren([
       playground,
       tags,
       setup,
-      importFlags,
       importCertificate,
-      settings,
-      webhooks,
+      movedImport,
+      settings.addChildren([generalSettings, keySettings, policies, webhooks, importFlags]),
       requests,
       changeRequest,
     ]),
-    organization.addChildren([members, roles, audit, environments, environmentSet, freezes, plugins, plugin]),
+    organization.addChildren([
+      organizationSettings.addChildren([organizationStart, members, roles, organizationSignIn, audit]),
+      ...movedToSettings,
+      environments,
+      environmentSet,
+      freezes,
+      plugins,
+      plugin,
+    ]),
   ]),
 ])
 

@@ -24,7 +24,7 @@ type Filter = typeof noFilter
 /** The audit log of an organization. It is not refreshed automatically: every read leaves an entry. */
 export function AuditPage() {
   const t = useMessages()
-  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/audit' })
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/settings/audit' })
   const [filter, setFilter] = useState(noFilter)
   const log = useAuditLog(organizationId, filter)
   return (

@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
-import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Cohort } from '../services/cohort-queries.ts'
@@ -33,9 +33,10 @@ export function CohortPage() {
     // Progress is pushed; a notification can be lost.
     refetchInterval: query => (isUnfinished(query.state.data) ? pollMilliseconds : false),
   })
+  const parents = [{ label: t.shell.cohorts, to: `/project/${projectId}/cohorts` }]
   if (isNew) {
     return (
-      <Page title={t.cohorts.create}>
+      <Page title={t.cohorts.create} parents={parents}>
         <CohortForm projectId={projectId} cohort={undefined} />
       </Page>
     )
@@ -45,15 +46,8 @@ export function CohortPage() {
       {loadedCohort => (
         <Page
           title={loadedCohort.name || `#${loadedCohort.id}`}
-          intro={
-            <>
-              <Anchor component={Link} to={`/project/${projectId}/cohorts`} size="sm" underline="always">
-                {t.shell.cohorts}
-              </Anchor>
-              {' · '}
-              <Size cohort={loadedCohort} />
-            </>
-          }
+          parents={parents}
+          intro={<Size cohort={loadedCohort} />}
           actions={canEdit && <DeleteCohort projectId={projectId} cohort={loadedCohort} />}
         >
           <Stack gap="xl">

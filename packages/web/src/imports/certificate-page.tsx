@@ -31,7 +31,11 @@ export function CertificatePage() {
       }),
   })
   return (
-    <Page title={t.imports.certificate} intro={t.imports.certificateIntro}>
+    <Page
+      title={t.imports.certificate}
+      parents={[{ label: t.imports.title, to: `/project/${projectId}/settings/import` }]}
+      intro={t.imports.certificateIntro}
+    >
       <Loaded query={query}>{stored => <Certificate stored={stored} />}</Loaded>
     </Page>
   )

@@ -29,7 +29,7 @@ const sourceTitles: Readonly<Record<(typeof importSourceNames)[number], string>>
 /** A file of another service: read, reviewed, then imported. */
 export function ImportPage() {
   const t = useMessages()
-  const { projectId } = useParams({ from: '/shell/project/$projectId/import' })
+  const { projectId } = useParams({ from: '/shell/project/$projectId/settings/import' })
   const project = useProject(projectId)
   const canImport = useCanWrite(projectId)
   const [plan, setPlan] = useState<ImportPlan>()

@@ -20,11 +20,10 @@ import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { accessSource } from './access-source.ts'
-import { RequireFactor } from './require-factor.tsx'
 
 export function MembersPage() {
   const t = useMessages()
-  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/members' })
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/settings/members' })
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
@@ -127,7 +126,6 @@ export function MembersPage() {
                 }
               })}
             />
-            {isAdmin(viewer.level) && <RequireFactor organizationId={organizationId} />}
             {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
           </>
         )}

@@ -27,7 +27,7 @@ export function RequireFactor({ organizationId }: { organizationId: string }) {
   })
   if (!organization) return null
   return (
-    <Stack mt="xl" gap="xs" maw={560}>
+    <Stack gap="xs" maw={560}>
       <Switch
         label={t.secondFactor.require}
         description={t.secondFactor.requireHint}

@@ -21,7 +21,7 @@ import { Page } from '../ui/layout/page.tsx'
 
 export function RolesPage() {
   const t = useMessages()
-  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/settings/roles' })
   const access = useFlagAccessSettings(organizationId)
   const canManage = isAdmin(useMembershipLevel(organizationId))
   const roles = useRoles(organizationId)

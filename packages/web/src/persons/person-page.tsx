@@ -34,15 +34,8 @@ export function PersonPage() {
       {({ name, distinct_ids, properties, created_at }) => (
         <Page
           title={name}
-          intro={
-            <>
-              <Anchor component={Link} to={`/project/${projectId}/persons`} size="sm" underline="always">
-                {t.shell.persons}
-              </Anchor>
-              {' · '}
-              {t.persons.firstSeen(moment(created_at))}
-            </>
-          }
+          parents={[{ label: t.shell.persons, to: `/project/${projectId}/persons` }]}
+          intro={t.persons.firstSeen(moment(created_at))}
           actions={
             canRemove && (
               <ConfirmButton

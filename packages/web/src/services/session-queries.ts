@@ -16,7 +16,7 @@ const projectsQuery = (call: Call) =>
       (await call(routes.projects.list, { query: { limit: projectsMax }, signal })).results,
   })
 
-const organizationsQuery = (call: Call) =>
+export const organizationsQuery = (call: Call) =>
   queryOptions({
     queryKey: ['organizations'],
     queryFn: async ({ signal }) =>

@@ -13,6 +13,7 @@ import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
 import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { lazyComponent } from '../ui/lazy-component.tsx'
 import { Logo } from '../ui/logo.tsx'
+import { EnvironmentSwitcher } from './environment-switcher.tsx'
 import { useLiveUpdates } from './live-updates.ts'
 import { Navigation } from './navigation.tsx'
 import { OfflineBanner } from './offline-banner.tsx'
@@ -36,7 +37,7 @@ export function Shell() {
   const isExpired = useCredentials() === undefined && session.endedBecause() === 'expired'
   const palette = usePalette()
   const { projectId } = useCurrentScope()
-  const projectName = useProject(projectId ?? '')?.name ?? 'Halyard'
+  const project = useProject(projectId ?? '')
   const { projectId: inAddress } = useParams({ strict: false }) as { projectId?: string }
   useEffect(() => {
     if (inAddress !== undefined) recordLastProject(localStorage, inAddress)
@@ -57,7 +58,7 @@ export function Shell() {
         />
         <Logo />
         <Text fw={600} truncate flex={1}>
-          {projectName}
+          {project?.name ?? 'Halyard'}
         </Text>
         {projectId !== undefined && !isOpen && <FrozenButton projectId={projectId} onOpen={toggle} />}
         <ActionIcon variant="subtle" color="gray" size="lg" onClick={palette.open} aria-label={t.palette.open}>
@@ -67,6 +68,7 @@ export function Shell() {
       <nav className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
         <div className={classes.part}>
           <ProjectSwitcher />
+          {project && <EnvironmentSwitcher project={project} />}
           <PaletteButton onOpen={palette.open} />
         </div>
         <div className={classes.scroll}>

@@ -1,5 +1,5 @@
 import { type EnvironmentSet, type FlagAcrossEnvironments, routes } from '@halyard/contract'
-import { Anchor, Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -73,11 +73,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
     <Page
       wide
       title={t.environments.flagsOf(set.name)}
-      intro={
-        <Anchor component={Link} to={`/organization/${organizationId}/environments`} size="sm" underline="always">
-          {t.environments.title}
-        </Anchor>
-      }
+      parents={[{ label: t.environments.title, to: `/organization/${organizationId}/environments` }]}
     >
       <Stack>
         <Group align="flex-end">

@@ -26,6 +26,7 @@ export function useEnvironmentSets(organizationId: string | undefined) {
 
 /** The set that a project is an environment of. */
 export function useEnvironmentSetOf(project: { readonly id: number; readonly organization: string }) {
-  const { data } = useEnvironmentSets(project.organization)
-  return data?.find(({ environments }) => environments.some(each => each.project === project.id))
+  const { data, isPending } = useEnvironmentSets(project.organization)
+  const set = data?.find(({ environments }) => environments.some(each => each.project === project.id))
+  return { set, isPending }
 }

@@ -22,7 +22,7 @@ interface Props {
 
 /** The flag in every environment of its project, one sentence each. Nothing for a project without environments. */
 export function EnvironmentStrip({ flag, project }: Props) {
-  const set = useEnvironmentSetOf(project)
+  const { set } = useEnvironmentSetOf(project)
   const call = useCall()
   const row = useQuery({
     queryKey: ['environment-flags', set?.id, 'one', flag.key, flag.version],

@@ -1,7 +1,7 @@
 import { type Flag, routes } from '@halyard/contract'
-import { ActionIcon, Alert, Anchor, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core'
+import { ActionIcon, Alert, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
@@ -101,12 +101,9 @@ function FlagWithTabs(props: TabProps) {
   return (
     <Page
       title={flag.key}
+      parents={[{ label: t.flags.title, to: `/project/${projectId}/flags` }]}
       intro={
         <>
-          <Anchor component={Link} to={`/project/${projectId}/flags`} size="sm" underline="always">
-            {t.flags.title}
-          </Anchor>
-          {' · '}
           {state.text}
           {flag.name !== '' && ` · ${flag.name}`}
         </>

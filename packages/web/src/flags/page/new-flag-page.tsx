@@ -69,7 +69,7 @@ export function NewFlagPage() {
     },
   })
   return (
-    <Page title={t.flags.create} intro={project?.name}>
+    <Page title={t.flags.create} parents={[{ label: t.flags.title, to: `/project/${projectId}/flags` }]}>
       <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       {project ? (
         <FlagEditor

@@ -25,6 +25,7 @@ export const general: GeneralMessages = {
     any: 'Alle',
     never: 'Nie',
     moreActions: 'Weitere Aktionen',
+    breadcrumbs: 'Übergeordnete Seiten',
   },
   problems: {
     authentication_failed: () => 'Deine Anmeldung ist abgelaufen. Melde dich neu an.',

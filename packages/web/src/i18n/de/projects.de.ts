@@ -2,6 +2,9 @@ import type { ProjectsMessages } from '../en/projects.en.ts'
 
 export const projects: ProjectsMessages = {
   project: {
+    general: 'Allgemein',
+    keys: 'Schlüssel',
+    keysIntro: 'Womit sich die SDKs dieses Projekts ausweisen.',
     token: 'Projekt-Token',
     tokenIntro: 'Öffentlich. Identifiziert dieses Projekt in SDKs.',
     rotateToken: 'Erneuern',
@@ -23,12 +26,11 @@ export const projects: ProjectsMessages = {
       `${name} mit allen Flags, Personen, Kohorten und Schlüsseln löschen? Das kann nicht rückgängig gemacht werden.`,
     typeName: name => `Gib zur Bestätigung ${name} ein`,
     removed: name => `${name} gelöscht`,
-    webhooksIntro: 'Informiert deinen eigenen Dienst, Slack, Teams oder Discord über Änderungen.',
-    manageWebhooks: 'Webhooks verwalten',
   },
   webhooks: {
     title: 'Webhooks',
-    intro: 'Ereignisse werden mindestens einmal gesendet und mit dem Secret des Webhooks signiert.',
+    intro:
+      'Informiere deinen eigenen Dienst, Slack, Teams oder Discord über Änderungen. Ereignisse werden mindestens einmal gesendet und mit dem Secret des Webhooks signiert.',
     adminsOnly: 'Nur Admins können Webhooks verwalten.',
     none: 'Noch keine Webhooks',
     noneText: 'Füge einen hinzu, um über Änderungen an Flags und Freigaben informiert zu werden.',

@@ -26,6 +26,7 @@ export const general = {
     any: 'Any',
     never: 'Never',
     moreActions: 'More actions',
+    breadcrumbs: 'Breadcrumbs',
   },
   /**
    * Server errors by code, or by code and field. The server's messages are English, so that only a message which names an

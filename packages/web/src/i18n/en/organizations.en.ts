@@ -1,5 +1,10 @@
 /** Messages of members and roles. */
 export const organizations = {
+  organization: {
+    signIn: 'Sign-in',
+    signInIntro: 'What members need to sign in.',
+    adminsOnly: 'Only admins can change how members sign in.',
+  },
   members: {
     intro: 'Everyone in this organization.',
     name: 'Name',

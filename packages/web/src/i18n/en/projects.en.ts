@@ -1,6 +1,9 @@
 /** Messages of the project settings. */
 export const projects = {
   project: {
+    general: 'General',
+    keys: 'Keys',
+    keysIntro: 'What SDKs of this project identify themselves with.',
     token: 'Project token',
     tokenIntro: 'Public. Identifies this project in SDKs.',
     rotateToken: 'Rotate',
@@ -21,12 +24,11 @@ export const projects = {
     removeQuestion: (name: string) => `Delete ${name} with all flags, people, cohorts and keys? This can’t be undone.`,
     typeName: (name: string) => `Type ${name} to confirm`,
     removed: (name: string) => `${name} deleted`,
-    webhooksIntro: 'Notify your own service, Slack, Teams or Discord of changes.',
-    manageWebhooks: 'Manage webhooks',
   },
   webhooks: {
     title: 'Webhooks',
-    intro: 'Events are sent at least once and signed with the secret of the webhook.',
+    intro:
+      'Notify your own service, Slack, Teams or Discord of changes. Events are sent at least once and signed with the secret of the webhook.',
     adminsOnly: 'Only admins can manage webhooks.',
     none: 'No webhooks yet',
     noneText: 'Add one to be notified when flags change or approvals are requested.',

@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
-import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCurrentScope } from '../../services/current-scope.ts'
@@ -89,15 +89,8 @@ function PluginWithTabs({ projectId, config, ...props }: TabsProps) {
   return (
     <Page
       title={plugin.name}
-      intro={
-        <>
-          <Anchor component={Link} to={`/organization/${organizationId}/plugins`} size="sm" underline="always">
-            {t.shell.plugins}
-          </Anchor>
-          {' · '}
-          {plugin.description || t.plugins.types[plugin.plugin_type]}
-        </>
-      }
+      parents={[{ label: t.shell.plugins, to: `/organization/${organizationId}/plugins` }]}
+      intro={plugin.description || t.plugins.types[plugin.plugin_type]}
       actions={
         <Group gap="xs">
           {config?.enabled && (

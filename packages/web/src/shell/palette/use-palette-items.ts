@@ -16,7 +16,7 @@ import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { readRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useProject, useProjects } from '../../services/session-queries.ts'
-import { useEntries } from '../navigation.tsx'
+import { isWithin, useEntryGroups, useOrganizationTabs, useProjectTabs } from '../navigation-entries.ts'
 import { type FlagCommand, readFlagCommand } from './flag-command.ts'
 import { fuzzyFilter } from './fuzzy-match.ts'
 import type { ToggleRequest } from './palette-toggle.tsx'
@@ -112,7 +112,7 @@ export function usePaletteItems(
       id: `member ${id}`,
       label: user.first_name ? `${user.first_name} (${user.email})` : user.email,
       kind: t.palette.member,
-      go: () => open(`/organization/${organizationId}/members`),
+      go: () => open(`/organization/${organizationId}/settings/members`),
     })),
     ...fit(pages, ({ label }) => label),
     ...fit(docs, ({ title }) => title).map(({ url, title }) => ({
@@ -175,9 +175,11 @@ function useActions(projectId: string | undefined, organizationId: string | unde
       : [
           action('new-flag', t.flags.create, go(`/project/${projectId}/flags/new`)),
           action('new-cohort', t.cohorts.create, go(`/project/${projectId}/cohorts/new`)),
-          action('import', t.imports.open, go(`/project/${projectId}/import`)),
+          action('import', t.imports.open, go(`/project/${projectId}/settings/import`)),
         ]),
-    ...(isAdmin(level) ? [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))] : []),
+    ...(isAdmin(level)
+      ? [action('invite', t.members.invite, go(`/organization/${organizationId}/settings/members`))]
+      : []),
     action('light', t.palette.theme(t.shell.light), () => setColorScheme('light')),
     action('dark', t.palette.theme(t.shell.dark), () => setColorScheme('dark')),
   ]
@@ -186,21 +188,14 @@ function useActions(projectId: string | undefined, organizationId: string | unde
 function usePages(projectId: string | undefined, organizationId: string | undefined): PaletteItem[] {
   const t = useMessages()
   const navigate = useNavigate()
-  const { inProject, inOrganization } = useEntries()
-  const canManage = isAdmin(useMembershipLevel(organizationId))
-  const webhooks = { to: '/project/$projectId/settings/webhooks', label: t.webhooks.title }
+  const params = { projectId, organizationId }
+  const links = [...useEntryGroups().flatMap(({ entries }) => entries), ...useProjectTabs(), ...useOrganizationTabs()]
   const pages = [
-    ...(projectId === undefined
-      ? []
-      : [...inProject, ...(canManage ? [webhooks] : [])].map(entry => ({
-          ...entry,
-          params: { projectId },
-        }))),
-    ...(organizationId === undefined ? [] : inOrganization.map(entry => ({ ...entry, params: { organizationId } }))),
-    { to: '/account', label: t.shell.account, params: {} },
+    ...new Map(links.filter(link => isWithin(link, params)).map(link => [link.to, link])).values(),
+    { to: '/account', label: t.shell.account },
   ]
   return [
-    ...pages.map(({ to, label, params }) => ({
+    ...pages.map(({ to, label }) => ({
       id: to,
       label,
       kind: t.palette.page,

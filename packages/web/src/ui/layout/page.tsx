@@ -1,10 +1,14 @@
-import { Box, Group, Text, Title } from '@mantine/core'
+import { Anchor, Box, Group, Text, Title } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useContext, useEffect, useRef } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
 import classes from './page.module.css'
 import { VisibilityContext } from './visibility-context.ts'
 
 interface PageProps {
   title: string
+  /** The pages above this one, from the outermost. */
+  parents?: readonly Parent[]
   /** Replaces the title in the heading. */
   heading?: ReactNode
   intro?: ReactNode
@@ -14,8 +18,13 @@ interface PageProps {
   children?: ReactNode
 }
 
+interface Parent {
+  readonly label: string
+  readonly to: string
+}
+
 /** A route's page: sets the document title and focuses the heading after navigation. */
-export function Page({ title, heading, intro, actions, wide, children }: PageProps) {
+export function Page({ title, parents = [], heading, intro, actions, wide, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
   const isShown = useContext(VisibilityContext)
   useEffect(() => {
@@ -30,6 +39,7 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
   return (
     <Box className={wide ? classes.wide : classes.page}>
       <div className={classes.head}>
+        {parents.length > 0 && <Breadcrumbs parents={parents} />}
         <Group justify="space-between" align="flex-start" gap="xs">
           <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
             {heading ?? breakable(title)}
@@ -44,6 +54,22 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
       </div>
       {children}
     </Box>
+  )
+}
+
+function Breadcrumbs({ parents }: { parents: readonly Parent[] }) {
+  const t = useMessages()
+  return (
+    <nav aria-label={t.common.breadcrumbs} className={classes.parents}>
+      {parents.map(({ label, to }) => (
+        <Fragment key={to}>
+          <Anchor component={Link} to={to} size="sm" underline="always">
+            {label}
+          </Anchor>
+          <span aria-hidden="true">/</span>
+        </Fragment>
+      ))}
+    </nav>
   )
 }
 

@@ -3,6 +3,7 @@ import type { ImportMessages } from '../../en/tools/imports.en.ts'
 export const imports: ImportMessages = {
   imports: {
     title: 'Flags importieren',
+    tab: 'Import',
     intro: 'Flags und Segmente aus einem anderen Dienst übernehmen. Alle behalten ihre Variante.',
     open: 'Flags aus anderem Dienst importieren',
     source: 'Dienst',

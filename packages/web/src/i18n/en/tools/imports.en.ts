@@ -2,6 +2,7 @@
 export const imports = {
   imports: {
     title: 'Import flags',
+    tab: 'Import',
     intro: 'Bring flags and segments from another service. Everyone keeps their variant.',
     open: 'Import flags from another service',
     source: 'Service',

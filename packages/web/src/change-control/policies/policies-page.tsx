@@ -1,21 +1,36 @@
 import { type ApprovalPolicy, type Project, routes } from '@halyard/contract'
-import { Badge, Button, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { policiesKey, useApprovalPolicies } from '../../flags/gate/gate-queries.ts'
 import { useMessages } from '../../i18n/language.tsx'
+import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
+import { useProject } from '../../services/session-queries.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { conditionSentence } from './policy-condition.ts'
 import { useApprovers } from './use-approvers.ts'
 
 const PolicyDialog = lazyComponent(async () => (await import('./policy-dialog.tsx')).PolicyDialog)
 
-/** The approval policies of a project, in its settings. */
-export function PoliciesSection({ project, canEdit }: { project: Project; canEdit: boolean }) {
+/** The approval policies of a project. */
+export function PoliciesPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/settings/policies' })
+  const project = useProject(projectId)
+  return (
+    <Page title={t.policies.title} intro={t.policies.intro}>
+      {project && <Policies project={project} canEdit={isAdmin(project.effective_membership_level)} />}
+    </Page>
+  )
+}
+
+function Policies({ project, canEdit }: { project: Project; canEdit: boolean }) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
@@ -36,11 +51,7 @@ export function PoliciesSection({ project, canEdit }: { project: Project; canEdi
     return names.length === 0 ? t.policies.anyAdmin : names.join(t.policies.or)
   }
   return (
-    <section>
-      <Title order={2}>{t.policies.title}</Title>
-      <Text size="sm" c="dimmed" mb="xs">
-        {t.policies.intro}
-      </Text>
+    <>
       <Stack>
         {/* Names of people and roles are part of the table. */}
         <Loaded query={{ ...policies, data: approvers.isPending ? undefined : policies.data }}>
@@ -105,6 +116,6 @@ export function PoliciesSection({ project, canEdit }: { project: Project; canEdi
           />
         )}
       </Suspense>
-    </section>
+    </>
   )
 }
