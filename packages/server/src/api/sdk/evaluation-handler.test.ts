@@ -209,3 +209,44 @@ it('applies every change at once on both paths', async () => {
   await s.patch(`${s.project}/feature_flags/${made.body.id}/`, { active: false })
   for (const { body } of await bothWays(sent)) expect(body.flags).not.toHaveProperty('späť')
 })
+
+/** Sends all requests at once on one connection; the responses are read only when the returned function is called. */
+function sendUnread(ids: readonly string[]): { responses(): Promise<string> } {
+  const socket = connect(Number(new URL(s.url).port), '127.0.0.1')
+  socket.pause()
+  for (const [n, id] of ids.entries()) {
+    const body = JSON.stringify({ token: s.projectToken, distinct_id: id })
+    const last = n === ids.length - 1 ? 'connection: close\r\n' : ''
+    const head = `POST /flags/?v=2 HTTP/1.1\r\nhost: x\r\n${last}x-request-id: ${id}\r\ncontent-type: application/json`
+    socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  }
+  return {
+    async responses() {
+      const chunks: Buffer[] = []
+      socket.resume()
+      for await (const chunk of socket) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks).toString()
+    },
+  }
+}
+
+it('keeps the responses that a client has not read yet apart from later ones', async () => {
+  const payload = JSON.stringify('x'.repeat(60_000))
+  const filters = { groups: [{ properties: [] }], payloads: { true: payload } }
+  expect((await s.post(`${s.project}/feature_flags/`, { key: 'large', filters })).status).toBe(201)
+  const idsOf = (client: number) => Array.from({ length: 60 }, (_, n) => `client-${client}-${n}`)
+  const unread = [0, 1, 2].map(client => sendUnread(idsOf(client)))
+  const path = '/flags/?v=2'
+  for (let n = 0; n < 100; n++) {
+    const sent = JSON.stringify({ token: s.projectToken, distinct_id: `reader-${n}` })
+    const headers = { 'x-request-id': requestId, 'content-length': String(sent.length) }
+    expect((await send(path, sent, headers)).status).toBe(200)
+  }
+  for (const [client, one] of unread.entries()) {
+    const text = await one.responses()
+    expect([...text.matchAll(/"requestId":"([^"]*)"/g)].map(([, id]) => id)).toEqual(idsOf(client))
+    const bodies = text.split(/HTTP\/1\.1 200 OK\r\n[^{]*/).slice(1)
+    for (const body of bodies) expect(JSON.parse(body).flags.large.metadata.payload).toBe(payload)
+    expect(bodies).toHaveLength(60)
+  }
+})

@@ -84,10 +84,11 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
     headers: readonly string[],
     body: Buffer,
     project?: number,
+    onSent?: () => void,
   ): undefined {
     const length = String(body.length)
     const all = [...commonHeaders, ...headers, 'x-request-id', exchange.requestId, 'content-length', length]
-    exchange.response.writeHead(status, all).end(body)
+    exchange.response.writeHead(status, all).end(body, onSent)
     observe(exchange, status, body.length, project)
   }
 
@@ -100,15 +101,19 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
     traceEvaluation(span, served, result.evaluation)
     deps.sdkCalls.note(served.project.id, request.headers, url.query.ver)
     const headers = overrides === undefined ? [] : Object.entries(overridesHeaders(overrides)).flat()
-    const finish = (body: Buffer): undefined => send(exchange, 200, headers, body, served.project.id)
-    if (json.length < compressedBytesMin) return finish(json)
+    const release = () => evaluation.release(json)
+    const finish = (body: Buffer, onSent?: () => void): undefined =>
+      send(exchange, 200, headers, body, served.project.id, onSent)
+    if (json.length < compressedBytesMin) return finish(json, release)
     headers.push('vary', 'accept-encoding')
     const accepted = request.headers['accept-encoding']
     const encoding = accepted === undefined ? undefined : encodingFor(String(accepted))
-    if (encoding === undefined) return finish(json)
+    if (encoding === undefined) return finish(json, release)
     headers.push('content-encoding', encoding)
     const compressed = compressQuickly(json, encoding)
-    return compressed instanceof Promise ? compressed.then(finish) : finish(compressed)
+    if (compressed instanceof Promise) return compressed.then(body => finish(body))
+    release()
+    return finish(compressed)
   }
 
   function answer(exchange: Exchange, value: unknown): Promise<void> | undefined {

@@ -10,6 +10,7 @@ import { invalid, Problem } from '../../problem.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
 import { createConfigSerializer } from './remote-config.ts'
+import { createResponseMemory } from './response-memory.ts'
 import { createFlagsSerializer } from './serialize-flags-response.ts'
 
 /** Evaluates flags for SDKs, at `/flags/` and `/decide/`. */
@@ -18,6 +19,8 @@ export interface SdkEvaluation {
   evaluate(url: EvaluationUrl, headers: Headers, body: unknown): SdkResult | Promise<SdkResult>
   /** The JSON of the response. */
   serialize(url: EvaluationUrl, result: SdkResult, requestId: string): Buffer
+  /** Uses the memory of the JSON again; to be called once it has been sent or compressed. */
+  release(json: Buffer): void
 }
 
 export interface SdkResult {
@@ -38,7 +41,8 @@ interface Deps {
 
 export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, now = Date.now }: Deps): SdkEvaluation {
   const serializeConfig = createConfigSerializer()
-  const serializeFlags = createFlagsSerializer()
+  const memory = createResponseMemory()
+  const serializeFlags = createFlagsSerializer(memory.take)
 
   function resultOf({ served, overrides: status }: Overridden, evaluation: Evaluation, hasKeys: boolean): SdkResult {
     if (status !== 'applied') counts.add(evaluation.eligible.length)
@@ -87,6 +91,7 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, n
       counts.addSeconds((performance.now() - begun) / 1000)
       return json
     },
+    release: memory.release,
   }
 }
 

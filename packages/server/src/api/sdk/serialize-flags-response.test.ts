@@ -47,7 +47,7 @@ it.each([
   ['usual', undefined],
   ['too small', 0],
 ])('writes the JSON of the response in every shape, with a cache that is %s', (_, cachedBytesMax) => {
-  const serialize = createFlagsSerializer(cachedBytesMax)
+  const serialize = createFlagsSerializer(undefined, cachedBytesMax)
   fc.assert(
     fc.property(
       flagLists,

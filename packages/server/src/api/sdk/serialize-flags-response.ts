@@ -1,6 +1,7 @@
 import { type CompiledFlag, firstCondition, type Outcome } from '@halyard/engine'
 import type { Outcomes } from '../../evaluation/outcomes.ts'
 import { createFlagFragments } from './flag-fragments.ts'
+import type { ResponseMemory } from './response-memory.ts'
 
 /** How an evaluation is serialized: each generation of SDKs reads its own shape. */
 export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
@@ -62,13 +63,16 @@ const succeeded = Buffer.from('{"errorsWhileComputingFlags":false')
 const failed = Buffer.from('{"errorsWhileComputingFlags":true')
 const endOfObject = '}'.charCodeAt(0)
 
-export function createFlagsSerializer(cachedBytesMax?: number): FlagsSerializer {
+export function createFlagsSerializer(
+  take: ResponseMemory['take'] = Buffer.allocUnsafe,
+  cachedBytesMax?: number,
+): FlagsSerializer {
   const fragmentsOf = createFlagFragments(fragmentTexts, cachedBytesMax)
   return (flags, outcomes, eligible, shape, envelope) => {
     const listed = shape === 'details' && envelope.hasPayloadMap ? detailsWithPayloadMap : sections[shape]
     const fragments = listed.map(({ kind }) => fragmentsOf(kind, flags, outcomes, eligible))
     const hasErrors = envelope.hasErrors || hasFailed(flags, outcomes, eligible)
-    return assemble(hasErrors ? failed : succeeded, listed, fragments, envelope)
+    return assemble(take, hasErrors ? failed : succeeded, listed, fragments, envelope)
   }
 }
 
@@ -83,6 +87,7 @@ function hasFailed(flags: readonly CompiledFlag[], outcomes: Outcomes, eligible:
 }
 
 function assemble(
+  take: ResponseMemory['take'],
   start: Buffer,
   listed: readonly Section[],
   fragments: readonly (readonly Buffer[])[],
@@ -94,7 +99,7 @@ function assemble(
     length += opening.length + 1
     for (const fragment of fragments[n]!) length += fragment.length
   }
-  const bytes = Buffer.allocUnsafe(length)
+  const bytes = take(length)
   let at = start.copy(bytes)
   for (const [n, { opening, closing }] of listed.entries()) {
     at += opening.copy(bytes, at)

@@ -38,10 +38,13 @@ function chooseEncoding(accepted: string): Encoding | undefined {
 /** Smaller bodies are compressed synchronously: a trip to the thread pool costs more. */
 const compressedSyncBytesMax = 1024 * 1024
 
+/** A small window and small buffers: zlib allocates them for every response. */
+const quickGzip = { level: 1, windowBits: 13, memLevel: 5 }
+
 /** With little effort, for evaluations, which are made once: time matters more than size. */
 export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
   const isSync = bytes.length <= compressedSyncBytesMax
-  if (encoding === 'gzip') return isSync ? gzipSync(bytes, { level: 1 }) : gzipAsync(bytes, { level: 1 })
+  if (encoding === 'gzip') return isSync ? gzipSync(bytes, quickGzip) : gzipAsync(bytes, quickGzip)
   return isSync ? brotliCompressSync(bytes, brotliOptions(1)) : brotliAsync(bytes, brotliOptions(1))
 }
 
