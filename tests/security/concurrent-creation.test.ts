@@ -14,6 +14,7 @@ onEachDatabase('at the same time', dialect => {
   let pluginId: number
   let roleId: string
   let otherProjectId: number
+  let requestId: number
   let person: Client & { uuid: string }
   let signUp: string
   let app: { token: string; secret: string }
@@ -23,6 +24,8 @@ onEachDatabase('at the same time', dialect => {
     pluginId = (await s.post(`${s.organization}/plugins/`, {})).body.id
     roleId = (await s.post(`${s.organization}/roles/`, { name: 'Testers' })).body.id
     otherProjectId = (await s.post('/api/projects/', { name: 'Other' })).body.id
+    const request = { flag_id: flagId, patch: { name: 'Discussed' }, apply_at: '2099-01-01T00:00:00Z' }
+    requestId = (await s.post(`${s.project}/change_requests/`, request)).body.id
     person = await s.join('colleague')
     const invite = await s.post(`${s.organization}/invites/`, { target_email: 'late@example.com' })
     signUp = invite.body.token
@@ -36,6 +39,7 @@ onEachDatabase('at the same time', dialect => {
     '/api/personal_api_keys': () => ({ label: 'twin', scopes: ['feature_flag:read'] }),
     '/api/projects/:project_id/approval_policies': () => ({ action_key: 'cohort.update' }),
     '/api/projects/:project_id/change_requests': () => ({ flag_id: flagId, patch: { active: false } }),
+    '/api/projects/:project_id/change_requests/:request_id/comments': () => ({ text: 'Twin' }),
     '/api/projects/:project_id/cohorts': () => ({ name: 'Twin', is_static: true }),
     '/api/projects/:project_id/dashboards': () => ({ name: 'Twin' }),
     '/api/organizations/:parent_lookup_organization_id/environment_sets': () => ({
@@ -123,6 +127,7 @@ onEachDatabase('at the same time', dialect => {
       .replace(':parent_lookup_organization_id', s.organization.split('/')[3]!)
       .replace(/:(id|parent_lookup_feature_flag_id)\b/, String(flagId))
       .replace(':role_id', roleId)
+      .replace(':request_id', String(requestId))
       .replace(':token', signUp)}/`
 
   it('has a body for every route that creates', () => {

@@ -26,7 +26,7 @@ async function projectWith(name: string, key: string) {
   const api = `/api/projects/${project.id}`
   const { body: flag } = await scenario.post(`${api}/feature_flags/`, { key, filters: rollout(10) })
   const read = async () => (await scenario.get(`${api}/feature_flags/${flag.id}/`)).body
-  return { id: project.id as number, api, path: `/project/${project.id}`, flagId: flag.id as number, read }
+  return { id: project.id as number, token: project.api_token as string, api, path: `/project/${project.id}`, flagId: flag.id as number, read }
 }
 
 async function roleNamed(name: string): Promise<string> {
@@ -99,8 +99,9 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
     if (pictures) await annPage.screenshot({ path: `${pictures}/change-request.png` })
     await tabTo(annPage.getByRole('textbox', { name: 'Comment (optional)' }))
     await annPage.keyboard.type('Go ahead.')
-    await pressOn(annPage.getByRole('button', { name: 'Approve' }))
+    await pressOn(annPage.getByRole('button', { name: 'Approve and apply' }))
     await annPage.getByText('as version 2').waitFor()
+    await annPage.getByRole('button', { name: 'Undo' }).waitFor()
     await expectSound(annPage)
     expect(await p.read()).toMatchObject({ version: 2, filters: rollout(50) })
 
@@ -109,6 +110,58 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
     await page.getByText('requested a change:').waitFor()
     await page.getByText('Go ahead.').first().waitFor()
     await expectSound(page)
+  })
+
+  it('shows the approver what the editor saw, what changed since, and a conversation with replies', async () => {
+    const p = await projectWith('Discussed', 'express-delivery')
+    const { scenario } = visit
+    for (const person of ['p1', 'p2', 'p3', 'p4']) {
+      await scenario.post('/capture/', { api_key: p.token, event: 'seen', distinct_id: person })
+    }
+    const { body: owner } = await scenario.get('/api/users/@me/')
+    const policy = {
+      action_key: 'feature_flag.rollout',
+      approver_config: { users: [ann.id, owner.id], quorum: 2 },
+      allow_self_approve: true,
+    }
+    expect((await scenario.post(`${p.api}/approval_policies/`, policy)).status).toBe(201)
+    const body = { flag_id: p.flagId, patch: { filters: rollout(100) }, title: 'Everyone', reason: 'It works.' }
+    const { body: request } = await scenario.post(`${p.api}/change_requests/`, body)
+    await scenario.patch(`${p.api}/feature_flags/${p.flagId}/`, { name: 'Renamed meanwhile' })
+
+    const annPage = await visit.open({ width: 390 })
+    const path = `${p.path}/requests/${request.id}`
+    await visit.signIn(annPage, path, { email: ann.email, password: 'correct horse battery' })
+    await annPage.getByText('would gain access').first().waitFor()
+    await annPage.getByText('For example').first().waitFor()
+    await annPage.getByRole('region', { name: 'Try it' }).waitFor()
+    await annPage.getByText('The flag has changed since this was requested').waitFor()
+    await annPage.getByText('Added: Renamed meanwhile').waitFor({ state: 'attached' })
+    // Someone else is still needed.
+    await annPage.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+    await annPage.getByRole('textbox', { name: 'Comment (optional)' }).fill('Why not half first?')
+    await annPage.getByRole('button', { name: 'Add comment' }).click()
+    await annPage.getByText('Why not half first?', { exact: true }).waitFor()
+    await expectSound(annPage)
+
+    const page = await visit.signedIn(path, { dark: true })
+    await page.getByRole('button', { name: 'Reply' }).click()
+    await page.getByRole('textbox', { name: 'Comment', exact: true }).fill('Half was fine last week.')
+    await page.getByRole('button', { name: 'Reply' }).click()
+    await page.getByText('Half was fine last week.').waitFor()
+    await expectSound(page)
+    // Pushed to the approver, who has the page open.
+    await annPage.getByText('Half was fine last week.').waitFor()
+    await annPage.getByRole('button', { name: 'Edit' }).click()
+    await annPage.getByRole('textbox', { name: 'Comment', exact: true }).fill('Why not 50% first?')
+    await annPage.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('(edited)').waitFor()
+    await annPage.getByRole('button', { name: 'Approve', exact: true }).click()
+    await annPage.getByText('You have approved this change').first().waitFor()
+    await expectSound(annPage)
+    await page.getByRole('button', { name: 'Approve and apply' }).click()
+    await page.getByText('as version 3').waitFor()
+    expect(await p.read()).toMatchObject({ version: 3, filters: rollout(100), name: 'Renamed meanwhile' })
   })
 
   it('stops at a conflict, which is resolved in three columns', async () => {

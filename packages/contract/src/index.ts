@@ -4,6 +4,7 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importCertificateRoutes } from './change-control/import-certificates.ts'
 import { importRoutes } from './change-control/imports.ts'
+import { requestCommentRoutes } from './change-control/request-comments.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { codeReferenceRoutes } from './code-references/code-references.ts'
 import { definitionRoutes } from './events/definitions.ts'
@@ -95,6 +96,11 @@ export {
   policyComparisonsOf,
   policyFieldTypes,
 } from './change-control/policy-fields.ts'
+export {
+  commentsPerRequestMax,
+  type RequestComment,
+  requestCommentCharactersMax,
+} from './change-control/request-comments.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export {
   type CodeReference,
@@ -238,6 +244,7 @@ export const routes = {
   apiKeys: apiKeyRoutes,
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
+  requestComments: requestCommentRoutes,
   changes: changeRoutes,
   codeReferences: codeReferenceRoutes,
   cohorts: cohortRoutes,

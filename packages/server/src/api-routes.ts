@@ -21,6 +21,7 @@ import type { GatedWrites } from './features/change-control/gated-writes.ts'
 import { servePolicies } from './features/change-control/policies/policy-routes.ts'
 import { serveChangeRequests } from './features/change-control/requests/change-request-routes.ts'
 import { serveDecisions } from './features/change-control/requests/decision-routes.ts'
+import { serveRequestComments } from './features/change-control/requests/request-comment-routes.ts'
 import { createRequestDetails } from './features/change-control/requests/request-details.ts'
 import { serveSchedules } from './features/change-control/schedules/schedule-routes.ts'
 import { serveCodeReferences } from './features/code-references/code-reference-routes.ts'
@@ -211,6 +212,7 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
   const details = createRequestDetails({ database, measure, now })
   serveChangeRequests(serve, { database, writes, details, now })
   serveDecisions(serve, { database, writes, details, now })
+  serveRequestComments(serve, { database, now })
   serveSchedules(serve, { database, writes, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
 }

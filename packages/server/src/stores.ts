@@ -11,6 +11,7 @@ import { sqlEnvironmentStore } from './features/change-control/environments/envi
 import { sqlFreezeStore } from './features/change-control/freezes/freeze-store.sql.ts'
 import { sqlPolicyStore } from './features/change-control/policies/policy-store.sql.ts'
 import { sqlChangeRequestStore } from './features/change-control/requests/change-request-store.sql.ts'
+import { sqlRequestCommentStore } from './features/change-control/requests/request-comment-store.sql.ts'
 import { sqlScheduleStore } from './features/change-control/schedules/schedule-store.sql.ts'
 import { sqlCodeReferenceStore } from './features/code-references/code-reference-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
@@ -120,6 +121,7 @@ const factories = {
   activity: ({ db, memory, audit }) => sqlActivityStore(db, memory.activity, audit().record),
   audit: ({ audit }) => audit(),
   changeRequests: ({ db }) => sqlChangeRequestStore(db),
+  requestComments: ({ db }) => sqlRequestCommentStore(db),
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   codeReferences: ({ db }) => sqlCodeReferenceStore(db),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),

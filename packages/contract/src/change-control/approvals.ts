@@ -295,6 +295,9 @@ export const ChangeRequestDetail = Type.Object(
   {
     ...requestFields,
     can_approve: Type.Boolean({ description: 'Whether the caller can decide about it now.' }),
+    completes_approval: Type.Boolean({
+      description: "Whether the caller's approval is the last one needed, so that it applies the change.",
+    }),
     can_cancel: Type.Boolean({ description: 'Whether the caller can cancel it now.' }),
     can_claim: Type.Boolean({ description: 'Whether the requester left, so that another member can take it over.' }),
     frozen_until: Nullable(Instant('The end of the freeze that holds it up; null when none does.', null)),

@@ -11,6 +11,7 @@ export const webhookEvents = [
   'flag.deleted',
   'flag.rolled_back',
   'change_request.opened',
+  'change_request.commented',
   'change_request.approved',
   'change_request.rejected',
   'change_request.applied',

@@ -94,6 +94,16 @@ export interface Tables {
     id: number
     sequence: number
   }
+  change_request_comments: {
+    id: Generated<number>
+    project_id: number
+    change_request_id: number
+    parent_id: number | null
+    created_by_id: number
+    text: string
+    created_at: string
+    edited_at: string | null
+  }
   change_request_decisions: {
     id: Generated<number>
     change_request_id: number

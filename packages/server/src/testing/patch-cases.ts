@@ -75,6 +75,19 @@ export const patchCases: readonly PatchCase[] = [
     },
     without: { owner: 'names a member; has a test of its own' },
   },
+  {
+    path: `${project}/change_requests/:request_id/comments/:comment_id`,
+    setUp: async s => {
+      const flag = await s.post(`${s.project}/feature_flags/`, { key: 'discussed' })
+      const request = await s.post(`${s.project}/change_requests/`, {
+        flag_id: flag.body.id,
+        patch: { name: 'discussed' },
+        apply_at: hours(1).toISOString(),
+      })
+      return { path: await made(s, `${s.project}/change_requests/${request.body.id}/comments/`, { text: 'first' }) }
+    },
+    values: { text: ['first', 'second'] },
+  },
   ...[
     { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
     { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },

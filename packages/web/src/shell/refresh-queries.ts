@@ -3,7 +3,7 @@ import type { Change } from '../live/change-stream.ts'
 
 /** Which queries a change may affect, by the first part of their keys; flags and cohorts are updated one by one. */
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
-  flag: ['flag-copies', 'environment-flags'],
+  flag: ['flag-copies', 'environment-flags', 'change-request'],
   project: ['environment-sets', 'projects', 'organizations', 'secret-keys', 'group-types'],
   identity: [
     'me',
@@ -18,7 +18,15 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
   ],
   access: ['invites', 'roles', 'role-members', 'role-access', 'effective-access'],
   schedule: ['schedules', 'flag-history', 'activity'],
-  change_request: ['change-requests', 'approval-policies', 'freezes', 'gate', 'flag-history', 'activity'],
+  change_request: [
+    'change-requests',
+    'change-request',
+    'approval-policies',
+    'freezes',
+    'gate',
+    'flag-history',
+    'activity',
+  ],
   plugin: ['plugins', 'plugin-configs', 'plugin-jobs'],
   sdk: ['connected-sdks'],
 }

@@ -155,6 +155,10 @@ onEachDatabase('every route that writes', dialect => {
     const open = (name: string) =>
       call('POST', `${requests}/`, { flag_id: gated.id, patch: { name }, apply_at: soon() })
     const first = await open('one')
+    const comments = `${requests}/${first.id}/comments`
+    const comment = await call('POST', `${comments}/`, { text: 'Why?' })
+    await call('PATCH', `${comments}/${comment.id}/`, { text: 'Why now?' })
+    await call('DELETE', `${comments}/${comment.id}/`)
     await call('POST', `${requests}/${first.id}/reschedule/`, { apply_at: soon() })
     await call('POST', `${requests}/${first.id}/cancel/`, { reason: 'x' })
     const other = await open('two')

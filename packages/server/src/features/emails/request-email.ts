@@ -7,6 +7,7 @@ export type MailedStep =
   | 'change_rescheduled'
   | 'change_pending'
   | 'change_missed_time'
+  | 'change_commented'
   | 'change_approved'
   | 'change_rejected'
   | 'change_applied'
@@ -32,6 +33,7 @@ const english: Wording = {
     change_rescheduled: 'Approval requested again',
     change_pending: 'Approval needed again',
     change_missed_time: 'Not approved in time',
+    change_commented: 'New comment',
     change_approved: 'Change approved',
     change_rejected: 'Change rejected',
     change_applied: 'Change applied',
@@ -54,6 +56,7 @@ const german: Wording = {
     change_rescheduled: 'Freigabe erneut angefordert',
     change_pending: 'Freigabe erneut nötig',
     change_missed_time: 'Nicht rechtzeitig freigegeben',
+    change_commented: 'Neuer Kommentar',
     change_approved: 'Änderung freigegeben',
     change_rejected: 'Änderung abgelehnt',
     change_applied: 'Änderung angewendet',

@@ -99,6 +99,7 @@ const verbs: Readonly<Record<EventKind, string>> = {
   'flag.deleted': 'Flag deleted:',
   'flag.rolled_back': 'Flag rolled back:',
   'change_request.opened': 'Approval requested:',
+  'change_request.commented': 'New comment:',
   'change_request.approved': 'Change approved:',
   'change_request.rejected': 'Change rejected:',
   'change_request.applied': 'Change applied:',

@@ -84,6 +84,7 @@ export function kindOf({
 
 const steps: Readonly<Record<string, EventKind>> = {
   change_requested: 'change_request.opened',
+  change_commented: 'change_request.commented',
   change_approved: 'change_request.approved',
   change_rejected: 'change_request.rejected',
   change_applied: 'change_request.applied',

@@ -39,6 +39,7 @@ import { singleSignOn } from './0060-single-sign-on.ts'
 import { auditLog } from './0064-audit-log.ts'
 import { tokenExchange } from './0066-token-exchange.ts'
 import { rights } from './0067-rights.ts'
+import { requestComments } from './0071-request-comments.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   auditLog,
   tokenExchange,
   rights,
+  requestComments,
 ]

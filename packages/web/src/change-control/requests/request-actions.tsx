@@ -3,11 +3,12 @@ import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Wording } from '../../flags/flag-sentences.ts'
+import { useRevert } from '../../flags/history/use-revert.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCurrentScope } from '../../services/current-scope.ts'
 import { canWrite, isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
-import { useMembershipLevel } from '../../services/session-queries.ts'
+import { useMe, useMembershipLevel } from '../../services/session-queries.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -15,27 +16,20 @@ import { RebaseDialog } from './rebase-dialog.tsx'
 import { requestKey } from './request-queries.ts'
 import { RescheduleDialog } from './reschedule-dialog.tsx'
 
-interface Props {
-  projectId: string
-  request: ChangeRequestDetail
-  wording: Wording
-}
-
 type Action = 'approve' | 'reject' | 'cancel' | 'apply' | 'rebase' | 'review' | 'claim' | 'reschedule'
 
 const reasonCharactersMax = 2000
 
 type DialogName = 'reject' | 'cancel' | 'rebase' | 'claim' | 'reschedule'
 
-/** What the user can do about a change request now. */
-export function RequestActions({ projectId, request, wording }: Props) {
-  const t = useMessages()
-  const [dialog, setDialog] = useState<DialogName>()
+export type RequestActions = ReturnType<typeof useRequestActions>
+
+/** What the user can do about a change request, and the comment that goes with it. */
+export function useRequestActions(projectId: string, request: ChangeRequestDetail) {
   const [comment, setComment] = useState('')
-  const act = useRequestAction(projectId, request.id, () => setComment(''))
+  const act = useRequestAction(projectId, request, () => setComment(''))
   const canApprove = request.can_approve && request.user_decision === null
-  const requester = request.created_by.first_name || request.created_by.email
-  const comments = (label: string) => (
+  const commentField = (label: string) => (
     <Textarea
       label={label}
       autosize
@@ -45,21 +39,21 @@ export function RequestActions({ projectId, request, wording }: Props) {
       onChange={event => setComment(event.currentTarget.value)}
     />
   )
+  const clearComment = () => setComment('')
+  return { comment, commentField, clearComment, act, canApprove, isDecidable: canApprove && !isConflicted(request) }
+}
+
+interface Props {
+  request: ChangeRequestDetail
+  actions: RequestActions
+}
+
+/** The decision, in the corner where every page has its main action. */
+export function DecisionBar({ request, wording, actions }: Props & { wording: Wording }) {
+  const [dialog, setDialog] = useState<DialogName>()
+  const { comment, act, canApprove } = actions
   return (
-    <Stack gap="sm">
-      {request.emergency_reason !== null && request.review === null && (
-        <EmergencyReview
-          request={request}
-          comments={comments(t.requests.reviewNote)}
-          isCommented={comment.trim() !== ''}
-          isBusy={act.isPending}
-          onReview={() => act.mutate({ action: 'review', body: { note: comment } })}
-        />
-      )}
-      {request.state === 'pending' && !canApprove && <WhyNotApprove request={request} />}
-      {request.can_claim && <Text size="sm">{t.requests.claimHint(requester)}</Text>}
-      {canApprove && !isConflicted(request) && comments(t.requests.comment)}
-      {!dialog && <ProblemAlert error={act.error} />}
+    <>
       <ActionButtons
         request={request}
         canApprove={canApprove}
@@ -75,37 +69,66 @@ export function RequestActions({ projectId, request, wording }: Props) {
         request={request}
         wording={wording}
         comment={comment}
-        comments={comments}
+        comments={actions.commentField}
         onAct={(action, body) => act.mutateAsync({ action, ...(body && { body }) })}
         onClose={() => setDialog(undefined)}
       />
-    </Stack>
+    </>
   )
 }
 
-function useRequestAction(projectId: string, requestId: number, onDone: () => void) {
+/** Why the user cannot decide, what went wrong, and the review of an emergency. */
+export function DecisionHints({ request, actions: { comment, commentField, act, canApprove } }: Props) {
+  const t = useMessages()
+  const requester = request.created_by.first_name || request.created_by.email
+  return (
+    <>
+      <ProblemAlert error={act.error} />
+      {request.emergency_reason !== null && request.review === null && (
+        <EmergencyReview
+          request={request}
+          comments={commentField(t.requests.reviewNote)}
+          isCommented={comment.trim() !== ''}
+          isBusy={act.isPending}
+          onReview={() => act.mutate({ action: 'review', body: { note: comment } })}
+        />
+      )}
+      {request.state === 'pending' && !canApprove && <WhyNotApprove request={request} />}
+      {request.can_claim && <Text size="sm">{t.requests.claimHint(requester)}</Text>}
+    </>
+  )
+}
+
+function useRequestAction(projectId: string, { id, resource_id }: ChangeRequestDetail, onDone: () => void) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
-  const params = { project_id: projectId, request_id: String(requestId) }
+  const { revertTo } = useRevert(projectId, resource_id ?? '')
+  const params = { project_id: projectId, request_id: String(id) }
   return useMutation({
     mutationFn: ({ action, body }: { action: Action; body?: object }) =>
       call(routes.changeRequests[action], { params, body: (body ?? {}) as never }),
     onSuccess: async ({ status, change_request }, { action }) => {
-      queries.setQueryData(requestKey(projectId, String(requestId)), change_request)
+      queries.setQueryData(requestKey(projectId, String(id)), change_request)
       onDone()
+      const before = status === 'applied' ? versionBefore(change_request) : undefined
       notify.success({
-        id: `request-${requestId}`,
+        id: `request-${id}`,
         message:
           action === 'approve' && status === 'pending' ? t.requests.youApproved : (t.requests.done[status] ?? status),
+        ...(before !== undefined && { onUndo: () => revertTo(before) }),
       })
       await queries.invalidateQueries({ queryKey: ['change-requests', projectId] })
     },
     // It may have changed since it was shown.
-    onError: () => queries.invalidateQueries({ queryKey: requestKey(projectId, String(requestId)) }),
+    onError: () => queries.invalidateQueries({ queryKey: requestKey(projectId, String(id)) }),
   })
 }
+
+/** The version of the flag that undoing leads back to. A new flag has none. */
+const versionBefore = ({ resource_type, applied_version }: ChangeRequestDetail): number | undefined =>
+  resource_type === 'feature_flag' && applied_version !== null && applied_version > 1 ? applied_version - 1 : undefined
 
 interface ReviewProps {
   request: ChangeRequestDetail
@@ -136,9 +159,12 @@ function EmergencyReview({ request, comments, isCommented, isBusy, onReview }: R
   )
 }
 
-function WhyNotApprove({ request: { user_decision, is_requester } }: Pick<Props, 'request'>) {
+function WhyNotApprove({ request }: Pick<Props, 'request'>) {
   const t = useMessages()
-  const reason = is_requester ? t.requests.ownRequest : t.requests.cannotApprove
+  const me = useMe().data
+  const { user_decision, is_requester, uncounted_approvers } = request
+  const isUncounted = uncounted_approvers.some(({ uuid }) => uuid === me?.uuid)
+  const reason = is_requester ? t.requests.ownRequest : isUncounted ? t.requests.ownUncounted : t.requests.cannotApprove
   return (
     <Text size="sm" c="dimmed">
       {user_decision !== null ? t.requests.youApproved : reason}
@@ -168,10 +194,10 @@ function ActionButtons({ request, canApprove, isBusy, onApprove, onApply, onOpen
     </Button>
   )
   return (
-    <Group gap="xs">
+    <>
       {canApprove && !needsRebase && (
         <Button loading={isBusy} onClick={onApprove}>
-          {t.requests.approve}
+          {appliesAtOnce(request) ? t.requests.approveAndApply : t.requests.approve}
         </Button>
       )}
       {canApprove && secondary('reject', t.requests.reject)}
@@ -184,7 +210,7 @@ function ActionButtons({ request, canApprove, isBusy, onApprove, onApply, onOpen
       {request.can_claim && secondary('claim', t.requests.claim)}
       {canReschedule && secondary('reschedule', t.requests.reschedule)}
       {request.can_cancel && secondary('cancel', t.requests.cancel)}
-    </Group>
+    </>
   )
 }
 
@@ -253,6 +279,10 @@ function ActionDialogs({ dialog, request, wording, comment, comments, onAct, onC
 
 /** The server applies it at its time, not before. */
 const isTimed = ({ apply_at }: ChangeRequestDetail): boolean => apply_at !== null && Date.parse(apply_at) > Date.now()
+
+/** The user's approval is the last one needed, and nothing else delays the change. */
+const appliesAtOnce = (request: ChangeRequestDetail): boolean =>
+  request.completes_approval && request.frozen_until === null && !isTimed(request)
 
 const isConflicted = ({ state, conflicts }: ChangeRequestDetail): boolean =>
   state === 'conflicted' || (state === 'pending' && conflicts.length > 0)

@@ -3,7 +3,7 @@ import type { Collision } from '../../flags/editor/drafts/merge-drafts.ts'
 import type { FieldChange } from '../../flags/history/change-list.tsx'
 
 /** Fields that follow from others. */
-const quietFields = new Set(['version', 'rollout_percentage', 'is_simple_flag', 'updated_at', 'created_at'])
+export const quietFields = new Set(['version', 'rollout_percentage', 'is_simple_flag', 'updated_at', 'created_at'])
 
 type Content = Pick<ChangeRequestDetail, 'changes' | 'base' | 'intent'>
 

@@ -1,29 +1,31 @@
-import { type ChangeRequestDetail, type Project, routes } from '@halyard/contract'
-import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import type { ChangeRequestDetail, Flag, Project } from '@halyard/contract'
+import { Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { flagKey } from '../../flags/flag-cache.ts'
 import { ChangeList } from '../../flags/history/change-list.tsx'
 import { recurrenceSentence } from '../../flags/schedule/recurrence.ts'
+import { usePendingRamp } from '../../flags/schedule/use-pending-ramp.tsx'
 import { useRelatedFlags } from '../../flags/use-related-flags.ts'
 import { useWording } from '../../flags/use-wording.ts'
 import type { Messages } from '../../i18n/en.ts'
 import type { Formats } from '../../i18n/formats.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
-import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { RequestActions } from './request-actions.tsx'
+import { ChangedSince } from './changed-since.tsx'
+import { DecisionBar, DecisionHints, useRequestActions } from './request-actions.tsx'
 import { requestChanges } from './request-changes.ts'
+import { RequestImpact } from './request-impact.tsx'
 import { RequestNotices } from './request-notices.tsx'
-import { useChangeRequest } from './request-queries.ts'
+import classes from './request-page.module.css'
+import { useChangeRequest, useRequestFlag } from './request-queries.ts'
 import { RequestState } from './request-state.tsx'
+import { RequestTimeline } from './request-timeline.tsx'
 
-/** A change request: what it changes, its impact now, who has decided, and what to do about it. */
+/** A change request as its approver sees it: what the editor's review shows, who has decided, and what to do about it. */
 export function RequestPage() {
   const { projectId, requestId } = useParams({ from: '/shell/project/$projectId/requests/$requestId' })
   const project = useProject(projectId)
@@ -39,9 +41,13 @@ function Request({ project, request }: { project: Project; request: ChangeReques
   const projectId = String(project.id)
   const { filters } = request.intent as { filters?: Record<string, unknown> }
   const flags = useRelatedFlags(projectId, filters ?? noFilters)
-  const wording = useWording({ project, flags, cohorts: useCohorts(projectId) })
+  const cohorts = useCohorts(projectId)
+  const wording = useWording({ project, flags, cohorts })
+  const flag = useRequestFlag(projectId, request).data
+  const ramp = usePendingRamp(projectId, flag?.id)
   const changes = requestChanges(request)
   const isOpen = ['pending', 'approved', 'conflicted'].includes(request.state)
+  const actions = useRequestActions(projectId, request)
   return (
     <Page
       title={request.title}
@@ -56,27 +62,39 @@ function Request({ project, request }: { project: Project; request: ChangeReques
           <RelativeTime instant={request.created_at} />
         </>
       }
-      actions={<RequestState state={request.state} isEmergency={request.emergency_reason !== null} />}
+      actions={
+        <>
+          <RequestState state={request.state} isEmergency={request.emergency_reason !== null} />
+          <DecisionBar request={request} wording={wording} actions={actions} />
+        </>
+      }
     >
-      <Stack gap="lg">
-        <RequestNotices request={request} />
-        {request.reason !== '' && <Text style={{ overflowWrap: 'anywhere' }}>{request.reason}</Text>}
-        <Target projectId={projectId} request={request} />
-        <Section title={isOpen ? t.requests.changes : t.requests.requestedChanges}>
-          {changes.length === 0 ? (
-            <Text size="sm">{t.requests.noChanges}</Text>
-          ) : (
-            <ChangeList changes={changes} wording={wording} />
-          )}
-        </Section>
-        <SimpleGrid cols={{ base: 1, md: 2 }}>
-          {isOpen && <ImpactNow request={request} projectId={projectId} />}
+      <div className={classes.columns}>
+        <Stack gap="lg" className={classes.content as string}>
+          <DecisionHints request={request} actions={actions} />
+          <RequestNotices request={request} />
+          <Target projectId={projectId} request={request} flag={flag} />
+          <Section title={isOpen ? t.requests.changes : t.requests.requestedChanges}>
+            {changes.length === 0 ? (
+              <Text size="sm">{t.requests.noChanges}</Text>
+            ) : (
+              <ChangeList changes={changes} wording={wording} />
+            )}
+          </Section>
+          {isOpen && ramp.notice}
+          {isOpen && flag && <ChangedSince projectId={projectId} request={request} flag={flag} wording={wording} />}
+        </Stack>
+        <Stack gap="lg" className={classes.aside as string}>
+          {isOpen && <RequestImpact request={request} project={project} flag={flag} flags={flags} cohorts={cohorts} />}
           <Policies request={request} />
-          <Decisions request={request} />
-          <Timeline request={request} />
-        </SimpleGrid>
-        <RequestActions projectId={projectId} request={request} wording={wording} />
-      </Stack>
+          {isOpen && <Affected request={request} projectId={projectId} />}
+        </Stack>
+        <div className={classes.timeline}>
+          <Section title={t.requests.timeline}>
+            <RequestTimeline projectId={projectId} request={request} actions={actions} />
+          </Section>
+        </div>
+      </div>
     </Page>
   )
 }
@@ -111,18 +129,11 @@ function scheduledTexts({ intent }: ChangeRequestDetail, t: Messages, { moment, 
   return [...start, ...(repeated ? [repeated] : []), ...(reverted ? [t.requests.reverted(reverted)] : [])]
 }
 
-function Target({ projectId, request }: Props & { projectId: string }) {
+function Target({ projectId, request, flag }: Props & { projectId: string; flag: Flag | undefined }) {
   const t = useMessages()
   const formats = useFormats()
   const { resource_type, resource_id } = request
   const isCohort = resource_type === 'cohort'
-  const call = useCall()
-  const flag = useQuery({
-    queryKey: flagKey(projectId, resource_id ?? ''),
-    queryFn: ({ signal }) =>
-      call(routes.flags.get, { params: { project_id: projectId, id: resource_id ?? '' }, signal }),
-    enabled: resource_id !== null && !isCohort,
-  })
   const key = String(request.intent.key ?? '')
   if (resource_id === null) {
     return (
@@ -141,27 +152,23 @@ function Target({ projectId, request }: Props & { projectId: string }) {
         underline="always"
         size="sm"
       >
-        {flag.data?.key ?? `${isCohort ? t.requests.cohort : t.flags.columnFlag} #${resource_id}`}
+        {flag?.key ?? `${isCohort ? t.requests.cohort : t.flags.columnFlag} #${resource_id}`}
       </Anchor>
     </Text>
   )
 }
 
-function ImpactNow({ request, projectId }: Props & { projectId: string }) {
+/** What else the change touches, and how many people it concerned when it was requested. */
+function Affected({ request, projectId }: Props & { projectId: string }) {
   const t = useMessages()
   const { count } = useFormats()
   const { impact_now: now, impact: then, dependents, scheduled_changes: schedules } = request
+  const hasGrown = then !== null && now !== null && then.affected !== now.affected
+  if (!hasGrown && dependents.length === 0 && schedules.length === 0) return null
   return (
-    <Section title={t.requests.impactNow}>
+    <Section title={t.requests.alsoAffected}>
       <Stack gap={4}>
-        <Text size="sm">
-          {now ? t.requests.impact(count(now.affected), count(now.gains), count(now.losses)) : t.requests.impactUnknown}
-        </Text>
-        {then && then.affected !== now?.affected && (
-          <Text size="sm" c="dimmed">
-            {t.requests.impactThen(count(then.affected))}
-          </Text>
-        )}
+        {hasGrown && <Text size="sm">{t.requests.impactThen(count(then.affected), count(now.affected))}</Text>}
         {dependents.length > 0 && (
           <Text size="sm">
             {t.requests.dependents}:{' '}
@@ -181,7 +188,7 @@ function ImpactNow({ request, projectId }: Props & { projectId: string }) {
   )
 }
 
-function Policies({ request: { policies } }: Props) {
+function Policies({ request: { policies, uncounted_approvers: uncounted } }: Props) {
   const t = useMessages()
   return (
     <Section title={t.requests.policies}>
@@ -199,67 +206,13 @@ function Policies({ request: { policies } }: Props) {
               )}
             </Group>
           ))}
+          {uncounted.length > 0 && (
+            <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {t.requests.uncounted(uncounted.map(user => user.first_name || user.email).join(', '))}
+            </Text>
+          )}
         </Stack>
       )}
-    </Section>
-  )
-}
-
-function Decisions({ request: { approvals, review } }: Props) {
-  const t = useMessages()
-  return (
-    <Section title={t.requests.decisions}>
-      <Stack gap="xs">
-        {approvals.length === 0 && review === null && <Text size="sm">{t.requests.noDecisions}</Text>}
-        {approvals.map(({ created_by, decision, reason, created_at, is_current }) => (
-          <div key={`${created_by.id} ${created_at}`}>
-            <Text size="sm">
-              <b>{created_by.first_name || created_by.email}</b> {t.requests.decided[decision] ?? decision}{' '}
-              <RelativeTime instant={created_at} />
-              {!is_current && ` · ${t.requests.outdated}`}
-            </Text>
-            {reason !== '' && (
-              <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-                {reason}
-              </Text>
-            )}
-          </div>
-        ))}
-        {review && (
-          <Text size="sm">
-            {t.requests.reviewed(review.reviewed_by.first_name || review.reviewed_by.email)}: {review.note}
-          </Text>
-        )}
-      </Stack>
-    </Section>
-  )
-}
-
-function Timeline({ request }: Props) {
-  const t = useMessages()
-  const { moment } = useFormats()
-  const { state, created_at, expires_at, apply_at, applied_at, applied_version, through, next_attempt_at } = request
-  const isWaiting = state === 'approved' && next_attempt_at !== null
-  const applied =
-    applied_at && `${moment(applied_at)}${applied_version ? ` ${t.requests.appliedVersion(applied_version)}` : ''}`
-  const lines = [
-    [t.requests.opened, moment(created_at)],
-    ...(apply_at ? [[t.requests.applyAt, moment(apply_at)]] : []),
-    ...(state === 'pending' ? [[t.requests.expires, moment(expires_at)]] : []),
-    ...(isWaiting ? [[t.requests.nextAttempt, moment(next_attempt_at)]] : []),
-    ...(applied ? [[t.requests.appliedAt, applied]] : []),
-  ]
-  return (
-    <Section title={t.requests.timeline}>
-      <Stack gap={4}>
-        {lines.map(([name, value]) => (
-          <Text key={name} size="sm">
-            {name}: {value}
-          </Text>
-        ))}
-        {through && through !== 'Sign-in' && <Text size="sm">{t.requests.through(through)}</Text>}
-        {request.emergency_reason !== null && <Text size="sm">{request.emergency_reason}</Text>}
-      </Stack>
     </Section>
   )
 }

@@ -10,25 +10,26 @@ import type { CheckedDraft } from './use-draft-problems.ts'
 interface Props {
   project: Project
   draft: Draft
-  /** The flag to compare with; undefined where there is nothing to compare. */
-  flagId: number | undefined
+  /** The flag as it is now; undefined where there is nothing to compare. */
+  before: { readonly id: number; readonly active: boolean } | undefined
   checked: CheckedDraft
   /** Nothing can be edited, so nothing is unsaved. */
   isReadOnly?: boolean
 }
 
-/** What the draft means for users. */
-export function EditorAside({ project, draft, flagId, checked, isReadOnly = false }: Props) {
-  // The conditions of an off flag have no impact yet; the one they will have is shown instead.
-  const released = useMemo(() => (draft.active ? draft : { ...draft, active: true }), [draft])
+/** What a change means for users: who gains and loses, and what one of them gets. The same for editors and approvers. */
+export function EditorAside({ project, draft, before, checked, isReadOnly = false }: Props) {
+  // The conditions of a flag that stays off have no impact yet; the one they will have is shown instead.
+  const isOnceOn = !draft.active && !before?.active
+  const released = useMemo(() => (isOnceOn ? { ...draft, active: true } : draft), [draft, isOnceOn])
   return (
     <Stack className={classes.aside as string}>
       <Impact
         projectId={String(project.id)}
-        flagId={draft.active ? flagId : undefined}
+        flagId={isOnceOn ? undefined : before?.id}
         draft={released}
         isSound={checked.isSound}
-        isOnceOn={!draft.active}
+        isOnceOn={isOnceOn}
       />
       <Preview
         projectId={String(project.id)}

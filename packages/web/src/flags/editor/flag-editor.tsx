@@ -76,7 +76,8 @@ export function FlagEditor(props: Props) {
         <EditorAside
           project={props.project}
           draft={draft}
-          flagId={isNew ? undefined : props.flagId}
+          // Without a change there is nothing to compare, and no space is reserved for it.
+          before={isNew || !isChanged ? undefined : { id: props.flagId, active: original.active }}
           checked={checked}
         />
       </div>

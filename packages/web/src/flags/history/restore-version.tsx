@@ -1,20 +1,18 @@
 import { type FlagVersion, type FlagWrite, routes } from '@halyard/contract'
-import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { draftOf } from '../editor/draft.ts'
 import { Impact } from '../editor/impact.tsx'
-import { cacheFlag } from '../flag-cache.ts'
 import type { TabProps } from '../flag-tabs.ts'
-import { plainSave, type SaveMode, saveHeaders } from '../gate/save-mode.ts'
+import { type SaveMode, saveHeaders } from '../gate/save-mode.ts'
 import { useGate } from '../gate/use-gate.ts'
-import { useRequestedNotice } from '../gate/use-requested-notice.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
-import { type SaveOutcome, savedOrRequested, saveFlag } from '../save-flag.ts'
+import { savedOrRequested, saveFlag } from '../save-flag.ts'
 import { useWording } from '../use-wording.ts'
 import type { FieldChange } from './change-list.tsx'
+import { useRevert } from './use-revert.ts'
 import { useVersionDifference } from './use-version-difference.ts'
 
 interface Props extends TabProps {
@@ -27,7 +25,6 @@ export function RestoreVersion({ version: { version, content }, onClose, ...tabP
   const { flag, project } = tabProps
   const t = useMessages()
   const call = useCall()
-  const queries = useQueryClient()
   const notify = useNotify()
   const wording = useWording(tabProps)
   const params = { project_id: String(project.id), id: String(flag.id) }
@@ -35,34 +32,21 @@ export function RestoreVersion({ version: { version, content }, onClose, ...tabP
   const changes = difference.data?.changes?.filter(
     (change): change is typeof change & FieldChange => change.field !== null,
   )
-  const announceRequest = useRequestedNotice(params.project_id)
   const patch = Object.fromEntries((changes ?? []).map(({ field, after }) => [field, after])) as FlagWrite
   const gate = useGate({ projectId: params.project_id, flag, patch })
-  const restoreVersion = async (wanted: number, mode: SaveMode): Promise<SaveOutcome> => {
-    const outcome = await (mode.kind === 'request'
-      ? saveFlag(call, { projectId: params.project_id, flagId: flag.id, patch }, mode)
-      : savedOrRequested(
-          call(routes.flagVersions.restore, { params, body: { version: wanted }, headers: saveHeaders(mode) }),
-        ))
-    if (outcome.kind === 'requested') announceRequest(outcome.request)
-    else {
-      cacheFlag(queries, params.project_id, outcome.flag)
-      await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
-    }
-    return outcome
-  }
+  const { settle, revertTo } = useRevert(params.project_id, flag.id)
   const before = flag.version
-  const undo = async () => {
-    try {
-      const { kind } = await restoreVersion(before, plainSave)
-      if (kind === 'saved') notify.success({ message: t.versions.restored(before) })
-    } catch (error) {
-      notify.fail(error, flag.key)
-    }
-  }
   const restore = async (mode: SaveMode) => {
-    const { kind } = await restoreVersion(version, mode)
-    if (kind === 'saved') notify.success({ message: t.versions.restored(version), onUndo: undo })
+    const { kind } = await settle(
+      mode.kind === 'request'
+        ? saveFlag(call, { projectId: params.project_id, flagId: flag.id, patch }, mode)
+        : savedOrRequested(
+            call(routes.flagVersions.restore, { params, body: { version }, headers: saveHeaders(mode) }),
+          ),
+    )
+    if (kind === 'saved') {
+      notify.success({ message: t.versions.restored(version), onUndo: () => revertTo(before) })
+    }
   }
   const draft = useMemo(() => draftOf({ ...flag, ...content }), [flag, content])
   if (!changes) return null

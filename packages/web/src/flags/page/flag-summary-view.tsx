@@ -21,7 +21,7 @@ export function FlagSummary(props: TabProps) {
   return (
     <div className={classes.columns}>
       <FlagText {...props} />
-      <EditorAside project={props.project} draft={draft} flagId={undefined} checked={checked} isReadOnly />
+      <EditorAside project={props.project} draft={draft} before={undefined} checked={checked} isReadOnly />
     </div>
   )
 }

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
-import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { changesOf } from '../editor/draft.ts'
@@ -23,8 +23,7 @@ import { ConflictDialog } from '../review/conflict-dialog.tsx'
 import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
 import { saveFlag } from '../save-flag.ts'
-import { changeSentence, isPendingRamp, timeOf } from '../schedule/scheduled-change.ts'
-import { useScheduledChanges } from '../schedule/use-schedule.ts'
+import { usePendingRamp } from '../schedule/use-pending-ramp.tsx'
 import { useRelatedFlags } from '../use-related-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { FlagSummary } from './flag-summary-view.tsx'
@@ -124,9 +123,7 @@ interface ReviewProps extends Pick<TabProps, 'flag' | 'project'> {
 /** The changes, what they do to people, and a ramp that will change the flag again. */
 function SaveReview({ edit, flag, project, wording, gate, onConfirm, onClose }: ReviewProps) {
   const t = useMessages()
-  const { moment, percent } = useFormats()
-  const schedule = useScheduledChanges({ flag, project })
-  const ramp = schedule.data?.find(isPendingRamp)
+  const ramp = usePendingRamp(String(project.id), flag.id)
   const { draft, original } = edit
   return (
     <ReviewDialog
@@ -136,14 +133,12 @@ function SaveReview({ edit, flag, project, wording, gate, onConfirm, onClose }: 
       label={t.common.save}
       cancelLabel={t.editor.keepEditing}
       gate={gate}
-      isLoading={schedule.isPending}
+      isLoading={ramp.isLoading}
       onConfirm={onConfirm}
       onClose={onClose}
     >
       {edit.isMerged && <Text size="sm">{t.editor.merged}</Text>}
-      {ramp && (
-        <Alert color="yellow">{t.schedule.rampPending(changeSentence(ramp, t, percent), moment(timeOf(ramp)))}</Alert>
-      )}
+      {ramp.notice}
       {changesOf(draft, original).filters !== undefined && (
         <Impact projectId={String(project.id)} flagId={flag.id} draft={draft} isSound />
       )}

@@ -8,7 +8,7 @@ import { useScheduledChanges } from './use-schedule.ts'
 /** Automatic changes: scheduled changes, rollout ramps and automatic rollback. */
 export function ScheduleTab(props: TabProps) {
   return (
-    <Loaded query={useScheduledChanges(props)}>
+    <Loaded query={useScheduledChanges(String(props.project.id), props.flag.id)}>
       {changes => (
         <>
           <ScheduledChanges {...props} changes={changes} />

@@ -10,15 +10,15 @@ import { useRequestedNotice } from '../gate/use-requested-notice.ts'
 import { changeSentence, type PlannedChange, plannedToWire, rescheduledToWire, timeOf } from './scheduled-change.ts'
 
 /** All scheduled changes of a flag, including past ones. */
-export function useScheduledChanges({ flag, project }: Pick<TabProps, 'flag' | 'project'>) {
+export function useScheduledChanges(projectId: string, flagId: number | undefined) {
   const call = useCall()
-  const params = { project_id: String(project.id) }
   return useQuery({
-    queryKey: ['schedules', params.project_id, flag.id],
+    queryKey: ['schedules', projectId, flagId],
     queryFn: async ({ signal }) => {
-      const query = { record_id: String(flag.id), limit: '200' }
-      return (await call(routes.scheduledChanges.list, { params, query, signal })).results
+      const query = { record_id: String(flagId), limit: '200' }
+      return (await call(routes.scheduledChanges.list, { params: { project_id: projectId }, query, signal })).results
     },
+    enabled: flagId !== undefined,
   })
 }
 

@@ -23,6 +23,7 @@ export const history: HistoryMessages = {
       role_access_granted: 'hat einer Rolle Zugriff gegeben:',
       role_access_revoked: 'hat einer Rolle den Zugriff entzogen:',
       change_requested: 'hat eine Änderung beantragt:',
+      change_commented: 'hat eine Änderung kommentiert:',
       change_approved: 'hat eine Änderung freigegeben:',
       change_rejected: 'hat eine Änderung abgelehnt:',
       change_cancelled: 'hat einen Antrag zurückgezogen:',

@@ -22,6 +22,7 @@ export const history = {
       role_access_granted: 'granted a role access to',
       role_access_revoked: 'revoked a role’s access to',
       change_requested: 'requested a change:',
+      change_commented: 'commented on a change:',
       change_approved: 'approved a change:',
       change_rejected: 'rejected a change:',
       change_cancelled: 'canceled a change request:',

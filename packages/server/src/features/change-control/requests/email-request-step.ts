@@ -20,6 +20,7 @@ const audienceOf: Readonly<Record<MailedStep, readonly Audience[]>> = {
   change_rescheduled: ['approvers'],
   change_pending: ['approvers', 'requester'],
   change_missed_time: ['approvers', 'requester'],
+  change_commented: ['approvers', 'requester'],
   change_approved: ['requester'],
   change_rejected: ['requester'],
   change_applied: ['requester'],

@@ -26,15 +26,19 @@ export async function recordRequest(
     detail: { name: request.title, changes: [], trigger: { change_request: request.id, ...detail, reason } },
     createdAt: now,
   })
-  await tx.changes.append({
+  await publishRequest(tx, project, request, now)
+  await emailRequestStep(tx, author, project, request, { activity, reason }, now)
+}
+
+/** Dashboards that show the request read it again. */
+export const publishRequest = (tx: Stores, project: Project, { id }: ChangeRequest, now: Instant): Promise<void> =>
+  tx.changes.append({
     topic: 'change_request',
     organizationId: project.organizationId,
     projectId: project.id,
-    entityId: String(request.id),
+    entityId: String(id),
     at: now,
   })
-  await emailRequestStep(tx, author, project, request, { activity, reason }, now)
-}
 
 function subjectOf({ id, flagId, cohortId }: ChangeRequest) {
   if (flagId !== null) return { scope: 'FeatureFlag', itemId: String(flagId) } as const

@@ -43,17 +43,18 @@ export function createRequestDetails({ database, measure, now }: Deps) {
       const statuses = await requiredPolicies(tx, project, request)
       const decisions = await tx.changeRequests.listDecisions([request.id])
       const { flag } = preview
+      const decidable = statuses.filter(
+        status => canDecide(request, status, actor.user.id) && (actor.key.isSession || status.policy.allowKeys),
+      )
+      const canApprove = request.state === 'pending' && decidable.length > 0
       const others = flag ? await tx.flags.listDependents(project.id) : []
       const schedules = flag
         ? await tx.schedules.list(project.id, { flagId: flag.id, status: 'pending' }, { limit: 100, offset: 0 })
         : undefined
       return {
         ...requestToWire(request, decisions, actor.user),
-        can_approve:
-          request.state === 'pending' &&
-          statuses.some(
-            status => canDecide(request, status, actor.user.id) && (actor.key.isSession || status.policy.allowKeys),
-          ),
+        can_approve: canApprove,
+        completes_approval: canApprove && statuses.every(status => isSatisfiedWith(status, actor.user.id, decidable)),
         can_cancel: isOpen(request) && canCancel(actor, project, request),
         can_claim: isOpen(request) && (await hasLeft(tx, project, request)),
         frozen_until: (isOpen(request) && (await frozenRequest(tx, project, request, preview, now()))) || null,
@@ -86,6 +87,12 @@ export function createRequestDetails({ database, measure, now }: Deps) {
   }
 
   return { impactOf, detailOf, outcomeOf }
+}
+
+/** Whether a policy needs no one else once the user has approved. */
+const isSatisfiedWith = (status: PolicyStatus, userId: number, decidable: readonly PolicyStatus[]): boolean => {
+  const isMore = decidable.includes(status) && !status.approvedBy.includes(userId)
+  return status.approvedBy.length + Number(isMore) >= status.policy.quorum
 }
 
 async function uncountedApprovers(tx: Stores, statuses: readonly PolicyStatus[]) {
