@@ -26,7 +26,14 @@ async function projectWith(name: string, key: string) {
   const api = `/api/projects/${project.id}`
   const { body: flag } = await scenario.post(`${api}/feature_flags/`, { key, filters: rollout(10) })
   const read = async () => (await scenario.get(`${api}/feature_flags/${flag.id}/`)).body
-  return { id: project.id as number, token: project.api_token as string, api, path: `/project/${project.id}`, flagId: flag.id as number, read }
+  return {
+    id: project.id as number,
+    token: project.api_token as string,
+    api,
+    path: `/project/${project.id}`,
+    flagId: flag.id as number,
+    read,
+  }
 }
 
 async function roleNamed(name: string): Promise<string> {
