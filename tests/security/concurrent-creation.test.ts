@@ -17,6 +17,7 @@ onEachDatabase('at the same time', dialect => {
   let requestId: number
   let person: Client & { uuid: string }
   let signUp: string
+  let scimToken: string
   let app: { token: string; secret: string }
   beforeAll(async () => {
     s = await startScenario(dialect)
@@ -29,6 +30,7 @@ onEachDatabase('at the same time', dialect => {
     person = await s.join('colleague')
     const invite = await s.post(`${s.organization}/invites/`, { target_email: 'late@example.com' })
     signUp = invite.body.token
+    scimToken = (await s.post(`${s.organization}/scim_tokens/`, { label: 'first' })).body.value
     app = (await person.post('/api/users/@me/second_factors/code/')).body
   })
   afterAll(() => s.close())
@@ -77,6 +79,15 @@ onEachDatabase('at the same time', dialect => {
       label: 'twin',
       scopes: ['feature_flag:read'],
     }),
+    '/api/organizations/:parent_lookup_organization_id/scim_tokens': () => ({ label: 'twin' }),
+    '/scim/v2/:organization_id/Users': () => ({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      userName: 'twin@example.com',
+    }),
+    '/scim/v2/:organization_id/Groups': () => ({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'Twins',
+    }),
     '/api/organizations/:parent_lookup_organization_id/identity_providers': () => ({
       name: 'Twin',
       issuer: 'https://provider.example',
@@ -124,11 +135,17 @@ onEachDatabase('at the same time', dialect => {
   const pathOf = (path: string): string =>
     `${path
       .replace(':project_id', String(s.projectId))
-      .replace(':parent_lookup_organization_id', s.organization.split('/')[3]!)
+      .replace(/:(parent_lookup_)?organization_id/, s.organization.split('/')[3]!)
       .replace(/:(id|parent_lookup_feature_flag_id)\b/, String(flagId))
       .replace(':role_id', roleId)
       .replace(':request_id', String(requestId))
       .replace(':token', signUp)}/`
+
+  const clientFor = (path: string): Client => {
+    if (path.startsWith('/api/signup')) return clientOf(s.url, undefined)
+    if (path.startsWith('/scim/')) return clientOf(s.url, scimToken)
+    return path.includes('@me') ? person : s
+  }
 
   it('has a body for every route that creates', () => {
     expect(creating.map(({ path }) => path).filter(path => !Object.hasOwn(bodies, path))).toEqual([])
@@ -136,7 +153,7 @@ onEachDatabase('at the same time', dialect => {
 
   it.each(creating.map(({ path }) => path))('POST %s never fails', async path => {
     const body = bodies[path]!()
-    const client = path.startsWith('/api/signup') ? clientOf(s.url, undefined) : path.includes('@me') ? person : s
+    const client = clientFor(path)
     const replies = await Promise.all(Array.from({ length: atOnce }, () => client.post(pathOf(path), body)))
     const wrong = replies.filter(({ status }) => status >= 500).map(({ status, text }) => `${status} ${text}`)
     expect(wrong).toEqual([])

@@ -42,6 +42,8 @@ import { userRoutes } from './organizations/users.ts'
 import { pluginConfigRoutes } from './plugins/plugin-configs.ts'
 import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
+import { scimRoutes } from './scim/scim.ts'
+import { scimTokenRoutes } from './scim/scim-tokens.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
 import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
@@ -223,6 +225,22 @@ export {
   type Route,
 } from './route.ts'
 export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
+export {
+  type ScimError,
+  type ScimPatch,
+  scimEnterpriseSchema,
+  scimErrorSchema,
+  scimGroupSchema,
+  scimListSchema,
+  scimMembersMax,
+  scimOperationsMax,
+  scimPageMax,
+  scimPatchSchema,
+  scimRoles,
+  scimUserBytesMax,
+  scimUserSchema,
+} from './scim/scim.ts'
+export type { ScimToken } from './scim/scim-tokens.ts'
 export { type Scope, type ScopeObject, scopeObjects } from './scopes.ts'
 export {
   EdgeBatch,
@@ -282,6 +300,8 @@ export const routes = {
   rollback: rollbackRoutes,
   savedViews: savedViewRoutes,
   scheduledChanges: scheduledChangeRoutes,
+  scim: scimRoutes,
+  scimTokens: scimTokenRoutes,
   sdkUsage: sdkUsageRoutes,
   shadow: shadowRoutes,
   secondFactors: secondFactorRoutes,

@@ -9,6 +9,8 @@ import type { Scope } from './scopes.ts'
  */
 export type Access =
   | { readonly kind: 'open' }
+  /** A SCIM token of the organization in the path, and nothing else. */
+  | { readonly kind: 'scim' }
   | {
       readonly kind: 'key'
       readonly within: 'project' | 'organization' | 'user'
@@ -21,6 +23,7 @@ export type Access =
     }
 
 export const open = { kind: 'open' } as const
+export const withScimToken = { kind: 'scim' } as const
 export const inProject = <const S extends readonly Scope[]>(...scopes: S) =>
   ({ kind: 'key', within: 'project', scopes }) as const
 export const inOrganization = <const S extends readonly Scope[]>(...scopes: S) =>
@@ -42,7 +45,7 @@ export const forAuditors = <const A extends Access>(access: A) =>
   ({ ...access, level: adminLevel, isForAuditors: true }) as const
 
 /** Credentials as OpenAPI names them. */
-export type Credential = 'personalApiKey' | 'session' | 'projectToken' | 'projectSecretKey'
+export type Credential = 'personalApiKey' | 'session' | 'projectToken' | 'projectSecretKey' | 'scimToken'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -88,9 +91,14 @@ export interface Route {
   /** Status → schema of the body, or null for an empty body. */
   readonly responses: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
-  readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript' | 'application/x-ndjson'
+  readonly mediaType?:
+    | 'text/event-stream'
+    | 'application/javascript'
+    | 'text/javascript'
+    | 'application/x-ndjson'
+    | 'application/scim+json'
   /** How errors are serialized, if not as a `Problem`. */
-  readonly errorShape?: 'manifest' | 'oauth'
+  readonly errorShape?: 'manifest' | 'oauth' | 'scim'
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }

@@ -61,6 +61,8 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { servePluginReleases } from './features/plugins/releases/release-routes.ts'
 import { serveProjectCredentials } from './features/projects/project-credential-routes.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
+import { serveScim } from './features/provisioning/scim-routes.ts'
+import { serveScimTokens } from './features/provisioning/scim-token-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
@@ -139,6 +141,8 @@ function serveTenants(serve: ServeRoute, deps: ApiDeps): void {
   serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
   serveAudit(serve, { database })
   serveServiceKeys(serve, { database, now })
+  serveScimTokens(serve, { database, now })
+  serveScim(serve, { database, originOf: singleSignOn.originOf, now })
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveProjectCredentials(serve, { database, now })

@@ -14,7 +14,7 @@ export interface Origin {
 }
 
 export interface Credential {
-  readonly kind: 'session' | 'personal_api_key' | 'command_line' | 'none'
+  readonly kind: 'session' | 'personal_api_key' | 'scim_token' | 'command_line' | 'none'
   readonly id: string | null
   readonly label: string | null
 }

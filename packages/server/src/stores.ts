@@ -47,6 +47,9 @@ import { sqlPluginMetricsStore } from './features/plugins/runtime/plugin-metrics
 import { sqlPluginLogStore } from './features/plugins/runtime/services/plugin-log-store.sql.ts'
 import { sqlPluginStorageStore } from './features/plugins/runtime/services/plugin-storage-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
+import { sqlScimGroupStore } from './features/provisioning/scim-group-store.sql.ts'
+import { sqlScimTokenStore } from './features/provisioning/scim-token-store.sql.ts'
+import { sqlScimUserStore } from './features/provisioning/scim-user-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
@@ -162,6 +165,9 @@ const factories = {
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),
   savedViews: ({ db }) => sqlSavedViewStore(db),
+  scimGroups: ({ db }) => sqlScimGroupStore(db),
+  scimTokens: ({ db }) => sqlScimTokenStore(db),
+  scimUsers: ({ db }) => sqlScimUserStore(db),
   sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   secondFactors: ({ db }) => sqlSecondFactorStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),

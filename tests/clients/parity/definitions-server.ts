@@ -74,6 +74,7 @@ export async function startDefinitionsServer(): Promise<DefinitionsServer> {
     authenticateAgain: unavailable,
     projectFor: unavailable,
     organizationFor: unavailable,
+    scimHolder: unavailable,
   }
   const metrics = createMetrics()
   const app = createServingHttp({ config, authenticator, serving, metrics, tracing: undefined, log })

@@ -41,6 +41,7 @@ export const Member = Type.Object(
     user: UserBasic,
     level: Type.Integer({ description: levelsText, examples: [8] }),
     is_2fa_enabled: Type.Boolean({ description: 'Whether the user has a second factor.', examples: [true] }),
+    is_provisioned: Type.Boolean({ description: 'Whether SCIM provisioned the user.', examples: [false] }),
     joined_at: Instant('When the user joined.'),
     updated_at: Instant('When the membership was last changed.'),
   },

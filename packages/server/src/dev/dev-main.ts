@@ -53,6 +53,9 @@ export async function createDevServer(config: Config, files: DevFiles, log: Fast
     async organizationFor() {
       throw missing('Organization')
     },
+    async scimHolder() {
+      throw missing('Organization')
+    },
   }
   const serving = createServing({
     source: {

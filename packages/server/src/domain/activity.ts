@@ -37,6 +37,7 @@ export type AuditedScope =
   | 'Role'
   | 'RoleMember'
   | 'SavedView'
+  | 'ScimToken'
   | 'SecretKey'
   | 'ServiceKey'
   | 'SignIn'

@@ -26,5 +26,8 @@ export function createEdgeGate(replica: Replica, now: () => Instant): Authentica
     async organizationFor() {
       throw missing('Organization')
     },
+    async scimHolder() {
+      throw missing('Organization')
+    },
   }
 }

@@ -748,6 +748,40 @@ export interface Tables {
     name: string
     applied_at: string
   }
+  scim_groups: {
+    role_id: string
+    external_id: string | null
+    created_at: string
+    updated_at: string
+  }
+  scim_suspended_roles: {
+    role_id: string
+    user_id: number
+  }
+  scim_tokens: {
+    id: string
+    organization_id: string
+    user_id: number
+    label: string
+    hash: string
+    mask: string
+    created_by_id: number
+    created_at: string
+    expires_at: string | null
+    last_used_at: string | null
+  }
+  scim_users: {
+    organization_id: string
+    user_id: number
+    user_name: string
+    user_name_folded: string
+    external_id: string | null
+    resource: string
+    level_before: number | null
+    created_at: string
+    updated_at: string
+    deleted_at: string | null
+  }
   sdk_usage: {
     project_id: number
     library: string

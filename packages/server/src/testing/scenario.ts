@@ -152,7 +152,7 @@ export function clientOf(url: string, key: string | undefined): Client {
     if (key !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
     const response = await fetch(url + path, { ...init, headers })
     const text = await response.text()
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const isJson = /^application\/(?:scim\+)?json/.test(response.headers.get('content-type') ?? '')
     const reply = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
     checkAgainstContract(init.method ?? 'GET', path, reply)
     return reply

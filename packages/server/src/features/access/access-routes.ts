@@ -6,18 +6,12 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
+import { requireRoleByHand, requireRoleMemberByHand } from '../identity/managed-account.ts'
 import { newUuid } from '../identity/secret.ts'
-import {
-  type AccessLevel,
-  editAccess,
-  flagResource,
-  isAccessLevel,
-  type ResourceAccess,
-  type Role,
-  resources,
-} from './access.ts'
+import { type AccessLevel, editAccess, isAccessLevel, type ResourceAccess, type Role, resources } from './access.ts'
 import { resourceAccessToWire, roleMembershipToWire, roleToWire } from './access-resource.ts'
 import { announceAccess } from './announce-access.ts'
+import { createRole } from './create-role.ts'
 import { removeRole } from './remove-role.ts'
 
 interface Deps {
@@ -47,18 +41,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     const sentLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
     return roleToWire(
       await change(organization, async tx => {
-        const setting = await tx.resourceAccess.findFor(organization.id, flagResource)
-        const role: Role = {
-          id: newUuid(),
-          organizationId: organization.id,
-          name,
-          accessLevel: sentLevel ?? setting?.accessLevel ?? (organization.defaultAccessLevel as AccessLevel),
-          createdBy: actor.user,
-          createdAt: now(),
-          memberEmails: [],
-          flagKeys: [],
-        }
-        await tx.roles.create(role)
+        const role = await createRole(tx, actor, organization, { name, accessLevel: sentLevel }, now())
         recordRole(tx, actor, role, { activity: 'created', after: auditedRole(role) }, now())
         return role
       }),
@@ -76,6 +59,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
         const stored = await getRole(tx, organization, params.role_id)
         const { id } = stored
         const accessLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
+        if (body.name !== undefined && body.name !== stored.name) await requireRoleByHand(tx, id, now())
         await tx.roles.update(id, { name: body.name, accessLevel })
         const changed = await getRole(tx, organization, id)
         const fields = { before: auditedRole(stored), after: auditedRole(changed) }
@@ -89,6 +73,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'delete roles')
     await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
+      await requireRoleByHand(tx, role.id, now())
       await removeRole(tx, role, now())
       recordRole(tx, actor, role, { activity: 'deleted', before: auditedRole(role) }, now())
     })
@@ -110,6 +95,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
         const role = await getRole(tx, organization, params.role_id)
         const member = await tx.organizations.findMember(organization.id, body.user_uuid)
         if (!member) throw invalid('user_uuid', 'does_not_exist', '`user_uuid` is not a member of the organization.')
+        await requireRoleMemberByHand(tx, role, member.user.id, now())
         const membership = { id: newUuid(), roleId: role.id, joinedAt: now(), updatedAt: now() }
         await tx.roles.addMember({ ...membership, userId: member.user.id })
         recordRoleMember(
@@ -139,6 +125,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
       const membership = await tx.roles.findMember(role.id, params.membership_id)
+      if (membership) await requireRoleMemberByHand(tx, role, membership.user.id, now())
       if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
       const before = { email: membership?.user.email ?? null }
       recordRoleMember(tx, actor, role, params.membership_id, { activity: 'deleted', before }, now())

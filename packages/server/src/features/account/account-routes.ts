@@ -12,6 +12,7 @@ import { keyToWire } from '../identity/api-key-resource.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { checkKeyFields, createKey, defaultExpiry, readExpiry } from '../identity/create-key.ts'
 import { checkedEmail } from '../identity/email.ts'
+import { requireProfileByHand } from '../identity/managed-account.ts'
 import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
 import type { Passwords } from '../identity/sign-in/password.ts'
 import { type ProviderLogout, serveSignIns } from '../identity/sign-in/sign-in-routes.ts'
@@ -43,7 +44,13 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     }
     const passwordHash = body.password === undefined ? undefined : await passwords.hash(body.password)
     return database.transaction(async tx => {
-      if (email !== undefined) await refuseManagedAddress(tx, email)
+      if (email !== undefined) {
+        await requireProfileByHand(tx, actor.user.id, 'email', now())
+        await refuseManagedAddress(tx, email)
+      }
+      if (body.first_name !== undefined && body.first_name !== stored.firstName) {
+        await requireProfileByHand(tx, actor.user.id, 'first_name', now())
+      }
       const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
       await tx.identity.updateAccount(actor.user.id, {
         ...(body.first_name !== undefined && { firstName: body.first_name }),

@@ -7,6 +7,7 @@ import { databaseProblem } from '../../storage/driver-error.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, acceptsToken, levelIn, levelInProject, type Project, viewOnlyLevel } from '../../tenancy.ts'
 import type { ActorCache } from './actor-cache.ts'
+import { hashSecret } from './secret.ts'
 
 const lastUsedResolutionMilliseconds = 60 * 60 * 1000
 
@@ -83,6 +84,25 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
       const organization = await database.read(tx => tx.organizations.find(organizationId))
       if (!organization) throw missing('Organization')
       return organization
+    },
+
+    async scimHolder(authorization, organizationId) {
+      const hash = hashSecret(readBearer(authorization))
+      const time = now()
+      // Not cached: a provider sends few requests, and a revoked token stops with the next one.
+      const match = await database.read(async tx => {
+        const holder = await tx.scimTokens.findHolder(hash, time)
+        const organization = holder && (await tx.organizations.find(holder.organizationId))
+        return holder && organization && { ...holder, organization }
+      })
+      if (!match || match.organizationId !== organizationId.toLowerCase()) {
+        throw unauthenticated('authentication_failed', 'This SCIM token is not valid for this organization.')
+      }
+      const { actor, organization, lastUsedAt } = match
+      if (lastUsedAt === null || plusMilliseconds(lastUsedAt, lastUsedResolutionMilliseconds) <= time) {
+        database.transaction(tx => tx.scimTokens.touch(actor.key.id, time)).catch(() => {})
+      }
+      return { actor, organization }
     },
   }
 }

@@ -248,6 +248,32 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
       if (which === 'sessions') removal = removal.where('is_session', '=', 1)
       await removal.execute()
     },
+    /** Revokes the keys and sessions that reach nothing outside of the organization. */
+    async removeKeysWithin(userId: number, organizationId: string): Promise<void> {
+      const projects = await db
+        .selectFrom('projects')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .execute()
+      const projectIds = new Set(projects.map(({ id }) => id))
+      const rows = await db.selectFrom('api_keys').selectAll().where('user_id', '=', userId).execute()
+      const confined = rows.map(toApiKey).filter(key => {
+        const isInProjects = key.projectIds.length > 0 && key.projectIds.every(id => projectIds.has(id))
+        if (key.organizationIds.length === 0) return isInProjects
+        return key.organizationIds.every(id => id === organizationId) && (key.projectIds.length === 0 || isInProjects)
+      })
+      if (confined.length === 0) return
+      const signInIds = confined.flatMap(({ signInId }) => signInId ?? [])
+      await db
+        .deleteFrom('api_keys')
+        .where(
+          'id',
+          'in',
+          confined.map(({ id }) => id),
+        )
+        .execute()
+      if (signInIds.length > 0) await db.deleteFrom('sign_ins').where('id', 'in', signInIds).execute()
+    },
     async removeKeysExpiredBefore(at: Instant): Promise<number> {
       await db.deleteFrom('sign_ins').where('expires_at', '<', at).execute()
       const result = await db.deleteFrom('api_keys').where('expires_at', '<', at).executeTakeFirst()

@@ -5,7 +5,7 @@ import { hash, randomBytes, randomUUID } from 'node:crypto'
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const secretCharacters = 43
 
-export type SecretPrefix = 'phx_' | 'phc_' | 'phs_' | 'whsec_'
+export type SecretPrefix = 'phx_' | 'phc_' | 'phs_' | 'scim_' | 'whsec_'
 
 /** 43 base-62 characters: 256 random bits. */
 export function newSecret(prefix: SecretPrefix | ''): string {

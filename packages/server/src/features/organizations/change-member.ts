@@ -13,6 +13,7 @@ import {
 } from '../../tenancy.ts'
 import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
+import { requireLevelByHand, requireMembershipByHand } from '../identity/managed-account.ts'
 import type { Member } from './organization.ts'
 
 /** No one changes their own level or one above it, or grants more than they have. A new owner replaces the old one. */
@@ -38,6 +39,7 @@ export async function changeLevel(
   const own = current.levels.get(organization.id) ?? 0
   if (member.level > own) throw forbidden('You cannot change the level of a member above you.')
   if (level > own) throw forbidden('You cannot grant a level above your own.')
+  await requireLevelByHand(tx, organization.id, member.user.id, level, now)
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
   recordMember(
     tx,
@@ -77,11 +79,23 @@ export async function removeMember(
       throw forbidden('You cannot remove a member above you.')
     }
   }
-  await tx.roles.removeFromAll(organization.id, member.user.id)
+  await requireMembershipByHand(tx, organization.id, member.user.id, now)
   await tx.identityProviders.unlink({ organizationId: organization.id, userId: member.user.id })
-  await tx.organizations.removeMember(organization.id, member.user.id)
-  recordMember(tx, actor, organization, member.user, { activity: 'deleted', before: { level: member.level } }, now)
-  await announceIdentity(tx, member.user.id, now, organization.id)
+  await endMembership(tx, actor, organization, member, now)
+}
+
+/** With the roles in the organization. Nodes drop the cached actors of the user. */
+export async function endMembership(
+  tx: Stores,
+  author: Author,
+  organization: Organization,
+  { user, level }: Pick<Member, 'user' | 'level'>,
+  now: Instant,
+): Promise<void> {
+  await tx.roles.removeFromAll(organization.id, user.id)
+  await tx.organizations.removeMember(organization.id, user.id)
+  recordMember(tx, author, organization, user, { activity: 'deleted', before: { level } }, now)
+  await announceIdentity(tx, user.id, now, organization.id)
 }
 
 export const recordMember = (

@@ -18,6 +18,7 @@ import { recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
+import { requireMembershipByHand } from '../identity/managed-account.ts'
 import { hashSecret, newSecret, newUuid } from '../identity/secret.ts'
 import { recordMember } from './change-member.ts'
 import type { Invite } from './organization.ts'
@@ -52,6 +53,7 @@ export async function createInvite(
   if (account && (await tx.organizations.findMember(organization.id, account.uuid))) {
     throw invalid('target_email', 'unique', '`target_email` belongs to a member of the organization.')
   }
+  if (account) await requireMembershipByHand(tx, organization.id, account.id, now)
   await checkOpenInvites(tx, actor, organization, now)
   const token = newSecret('')
   const invite: Invite = {

@@ -33,6 +33,7 @@ export const memberToWire = (member: Member): MemberWire => ({
   user: userToWire(member.user),
   level: member.level,
   is_2fa_enabled: member.hasSecondFactor,
+  is_provisioned: member.isProvisioned,
   joined_at: member.joinedAt,
   updated_at: member.updatedAt,
 })

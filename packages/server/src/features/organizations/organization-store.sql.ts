@@ -15,7 +15,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       .innerJoin('users as member', 'member.id', 'memberships.user_id')
       .selectAll('memberships')
       .select(embeddedUser('member'))
-      .select(hasSecondFactor)
+      .select([hasSecondFactor, isProvisioned])
       .where('memberships.organization_id', '=', organizationId)
       .where('member.is_active', '=', 1)
   const people = (organizationId: string) => members(organizationId).where('member.is_service', '=', 0)
@@ -68,7 +68,9 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       return row !== undefined
     },
 
-    async addMember(member: Omit<Member, 'user' | 'hasSecondFactor'> & { readonly userId: number }): Promise<void> {
+    async addMember(
+      member: Omit<Member, 'user' | 'hasSecondFactor' | 'isProvisioned'> & { readonly userId: number },
+    ): Promise<void> {
       await db
         .insertInto('memberships')
         .values({
@@ -174,6 +176,14 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
     async removeInvite(inviteId: string): Promise<void> {
       await db.deleteFrom('invites').where('id', '=', inviteId).execute()
     },
+    /** All that are for this address. */
+    async removeInvitesFor(organizationId: string, email: string): Promise<void> {
+      await db
+        .deleteFrom('invites')
+        .where('organization_id', '=', organizationId)
+        .where('target_email', '=', email.toLowerCase())
+        .execute()
+    },
     async findInvite(organizationId: string, inviteId: string): Promise<Invite | undefined> {
       const row = await invites()
         .where('invites.organization_id', '=', organizationId)
@@ -231,14 +241,22 @@ const hasSecondFactor = sql<number>`exists (select 1 from second_factors where u
   'has_second_factor',
 )
 
+const isProvisioned = sql<number>`exists (select 1 from scim_users where user_id = memberships.user_id
+  and organization_id = memberships.organization_id and deleted_at is null)`.as('is_provisioned')
+
 const toMember = (
-  row: Tables['memberships'] & EmbeddedUser<'member'> & { readonly has_second_factor: number | boolean },
+  row: Tables['memberships'] &
+    EmbeddedUser<'member'> & {
+      readonly has_second_factor: number | boolean
+      readonly is_provisioned: number | boolean
+    },
 ): Member => ({
   id: row.id,
   organizationId: row.organization_id,
   user: readUser(row, 'member'),
   level: row.level as Level,
   hasSecondFactor: Boolean(row.has_second_factor),
+  isProvisioned: Boolean(row.is_provisioned),
   joinedAt: row.joined_at,
   updatedAt: row.updated_at,
 })

@@ -7,6 +7,8 @@ export interface Member {
   readonly user: User
   readonly level: Level
   readonly hasSecondFactor: boolean
+  /** SCIM created the membership or manages it. */
+  readonly isProvisioned: boolean
   readonly joinedAt: Instant
   readonly updatedAt: Instant
 }

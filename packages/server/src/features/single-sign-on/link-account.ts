@@ -3,6 +3,7 @@ import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
+import { createPersonAccount } from '../identity/create-account.ts'
 import { checkedEmail } from '../identity/email.ts'
 import { newUuid } from '../identity/secret.ts'
 import { domainOf, type IdentityProvider } from './identity-provider.ts'
@@ -87,20 +88,7 @@ async function createAccount(
   const { organizationId } = provider
   // Otherwise a provider could occupy the addresses of another organization.
   if (person.owners.length > 0 && !person.owners.includes(organizationId)) throw accountElsewhere()
-  const [project] = (await tx.projects.list({ organizationIds: [organizationId] }, { limit: 1, offset: 0 })).items
-  const account = await tx.identity.createAccount({
-    uuid: newUuid(),
-    distinctId: newUuid(),
-    firstName: person.name.slice(0, 150),
-    email: person.email,
-    isEmailVerified: person.isTrusted,
-    passwordHash: null,
-    isActive: true,
-    isStaff: false,
-    currentOrganizationId: organizationId,
-    currentProjectId: project?.id ?? null,
-    dateJoined: now,
-  })
+  const account = await createPersonAccount(tx, organizationId, person, now)
   await tx.organizations.addMember({
     id: newUuid(),
     organizationId,

@@ -119,10 +119,17 @@ export const errorComponents = (): Json => ({
   },
 })
 
-function errorResponse({ description, kind, detail, attr = '', headers = [] }: ErrorResponse, schema: Json): Json {
+const jsonMediaType = 'application/json'
+const scimMediaType = 'application/scim+json'
+
+function errorResponse(
+  { description, kind, detail, attr = '', headers = [] }: ErrorResponse,
+  schema: Json,
+  mediaType = jsonMediaType,
+): Json {
   const { type, code } = problemTable[kind]
   const example = { type, code, detail, attr: attr || null }
-  return { description, headers: headerRefs(...headers), content: { 'application/json': { schema, example } } }
+  return { description, headers: headerRefs(...headers), content: { [mediaType]: { schema, example } } }
 }
 
 /** The errors that follow from what a route declares. `refusal` is the converted schema of the same name. */
@@ -132,7 +139,11 @@ export function errorResponses(route: Route, refusal: Json | undefined): Json {
     return [
       status,
       refusal
-        ? errorResponse(error, { anyOf: [refusal, errorSchema] })
+        ? errorResponse(
+            error,
+            { anyOf: [refusal, errorSchema] },
+            route.errorShape === 'scim' ? scimMediaType : jsonMediaType,
+          )
         : { $ref: `#/components/responses/${error.name}` },
     ]
   })
@@ -148,7 +159,7 @@ function statusesOf({ access, body, credentials, mayConflict, params, query }: R
     ...(params ? [404] : []),
     ...(mayConflict ? [409] : []),
     ...(body ? [413] : []),
-    ...(body && access.kind === 'key' ? [415] : []),
+    ...(body && access.kind !== 'open' ? [415] : []),
     429,
     503,
   ]

@@ -47,6 +47,7 @@ const tags: Readonly<Record<string, string>> = {
   'Second factor': 'Authenticator apps, passkeys and recovery codes.',
   'Sign-in': 'Sign in, sign out and accept invitations.',
   'Single sign-on': 'Identity providers (OpenID Connect) of an organization, and signing in with them.',
+  'Provisioning (SCIM)': 'Users and groups from an identity provider, by SCIM 2.0 (RFC 7643, RFC 7644).',
   'Evaluation (project token)': 'What PostHog SDKs call to evaluate flags.',
   'Events (project token)': 'What PostHog SDKs call to send events.',
   'Definitions (personal or project secret key)': 'Definitions for SDKs that evaluate locally.',
@@ -78,6 +79,12 @@ const securitySchemes: Readonly<Record<Credential, Json>> = {
     scheme: 'bearer',
     bearerFormat: 'phs_…',
     description: 'A secret key of a project, for server SDKs. Also accepted in the header `X-API-Key`.',
+  },
+  scimToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'scim_…',
+    description: 'A SCIM token of an organization. It works on `/scim/v2/` of this organization only.',
   },
 }
 
@@ -135,7 +142,10 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
         description: route.bodyOptional ? 'Optional.' : 'Required.',
         required: !route.bodyOptional,
         content: {
-          [json]: { schema: schemas.convert(titled(route.body, route, 'Body')), example: exampleOf(route.body) },
+          [route.errorShape === 'scim' ? 'application/scim+json' : json]: {
+            schema: schemas.convert(titled(route.body, route, 'Body')),
+            example: exampleOf(route.body),
+          },
         },
       },
     }),

@@ -32,7 +32,8 @@ it('disconnects a caller that loses access during long work, which cancels the w
     if (isRevoked) throw new Problem('unauthenticated', 'This API key is not valid.')
     return actor
   }
-  const authenticator = { authenticate, authenticateAgain: authenticate, projectFor: never, organizationFor: never }
+  const nowhere = { projectFor: never, organizationFor: never, scimHolder: never }
+  const authenticator = { authenticate, authenticateAgain: authenticate, ...nowhere }
   const app = Fastify()
   app.decorateRequest('access')
   const steps: string[] = []

@@ -6,6 +6,11 @@ import { headerText } from './header-text.ts'
 
 const noteCharactersMax = 2000
 
+const credentialKind = ({ access }: Route, { isSession }: ActorKey) => {
+  if (access.kind === 'scim') return 'scim_token'
+  return isSession ? 'session' : 'personal_api_key'
+}
+
 /** What the audit log holds about a request. A token in the path is a secret. */
 export function requestOrigin(route: Route, request: FastifyRequest, key: ActorKey | undefined): Origin {
   const { token: _token, ...path } = request.params as Record<string, string>
@@ -14,7 +19,7 @@ export function requestOrigin(route: Route, request: FastifyRequest, key: ActorK
     operation: route.operationId,
     path,
     credential: key
-      ? { kind: key.isSession ? 'session' : 'personal_api_key', id: key.id, label: key.label }
+      ? { kind: credentialKind(route, key), id: key.id, label: key.label }
       : { kind: 'none', id: null, label: null },
     address: request.ip,
     requestId: request.id,

@@ -18,6 +18,7 @@ import type { Authenticator } from '../server/authenticator.ts'
 import { sendManifestProblem } from '../server/manifest-problem.ts'
 import { sendOAuthProblem } from '../server/oauth-problem.ts'
 import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
+import { sendScimProblem } from '../server/scim-problem.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
@@ -37,9 +38,9 @@ export interface RouteRequest<R extends Route> {
   readonly body: BodyOf<R>
   /** The bytes as they came, for the few routes that take files as well. */
   readonly raw: Buffer | undefined
-  readonly actor: R['access'] extends { kind: 'key' } ? Actor : undefined
+  readonly actor: R['access'] extends { kind: 'key' | 'scim' } ? Actor : undefined
   readonly project: R['access'] extends { within: 'project' } ? Project : undefined
-  readonly organization: R['access'] extends { within: 'organization' } ? Organization : undefined
+  readonly organization: R['access'] extends { within: 'organization' } | { kind: 'scim' } ? Organization : undefined
   /** The address as the client sees it, for links. */
   readonly url: URL
   readonly clientAddress: string
@@ -92,7 +93,7 @@ interface InProgress {
   readonly [isInProgress]: Work<unknown>
 }
 
-const errorHandlers = { manifest: sendManifestProblem, oauth: sendOAuthProblem }
+const errorHandlers = { manifest: sendManifestProblem, oauth: sendOAuthProblem, scim: sendScimProblem }
 
 /** Makes the function by which feature folders serve routes of the contract. */
 export function createServeRoute(
@@ -156,7 +157,7 @@ export function createServeRoute(
               })
             : handled
         const recheck = { ...authenticator, authenticate: authenticator.authenticateAgain }
-        return send(reply, status, result, guard, () => admit(route, request, recheck))
+        return send(reply, route, status, result, guard, () => admit(route, request, recheck))
       },
     })
     if (route.isForBrowsers) servePreflight(app, route.path)
@@ -213,6 +214,11 @@ async function admit(
 ): Promise<Admitted> {
   const { access } = route
   if (access.kind === 'open') return {}
+  if (access.kind === 'scim') {
+    const holder = await authenticator.scimHolder(request.headers.authorization, request.params.organization_id ?? '')
+    onAuthenticated(holder.actor)
+    return holder
+  }
   const actor = await authenticator.authenticate(request.headers.authorization, route.isForSetUp)
   if (!hasAnyScope(actor.key, access.scopes)) {
     throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
@@ -296,6 +302,7 @@ const addressOf = (request: FastifyRequest): URL => {
 
 function send(
   reply: FastifyReply,
+  { mediaType }: Route,
   status: number,
   result: unknown,
   guard: StreamGuard,
@@ -326,6 +333,7 @@ function send(
   reply.code(code)
   if (headers) reply.headers(headers)
   if (body === undefined) return reply.send()
-  reply.header('content-type', 'application/json; charset=utf-8')
+  const isScim = mediaType === 'application/scim+json'
+  reply.header('content-type', isScim ? `${mediaType}; charset=utf-8` : 'application/json; charset=utf-8')
   return reply.send(Buffer.isBuffer(body) ? body : JSON.stringify(body))
 }

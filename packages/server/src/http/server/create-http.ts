@@ -27,6 +27,7 @@ import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers, type FirstListener } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
+import { scimPath, sendScimProblem } from './scim-problem.ts'
 import { ambiguityOf, respondUnreadable } from './unreadable-request.ts'
 
 export interface HttpOptions {
@@ -108,6 +109,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
   const methodsAt = trackMethods(app)
 
   app.setErrorHandler((error, request, reply) => {
+    if (request.url.startsWith(scimPath)) return sendScimProblem(error, request, reply)
     const { status, headers, body } = problemResponse(error)
     if (status >= 500 && !isExpected(error)) request.log.error({ err: error }, 'request failed')
     return reply.code(status).headers(headers).send(body)

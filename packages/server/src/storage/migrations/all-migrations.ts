@@ -40,6 +40,7 @@ import { auditLog } from './0064-audit-log.ts'
 import { tokenExchange } from './0066-token-exchange.ts'
 import { rights } from './0067-rights.ts'
 import { requestComments } from './0071-request-comments.ts'
+import { provisioning } from './0072-provisioning.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   tokenExchange,
   rights,
   requestComments,
+  provisioning,
 ]

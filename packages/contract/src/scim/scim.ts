@@ -1,0 +1,319 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { route, withScimToken } from '../route.ts'
+import { FreeListInput, FreeObject, kibibyte, mebibyte, ShapedObjectInput } from '../schema.ts'
+
+export const scimUserSchema = 'urn:ietf:params:scim:schemas:core:2.0:User'
+export const scimGroupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
+export const scimEnterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
+export const scimPatchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
+export const scimListSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse'
+export const scimErrorSchema = 'urn:ietf:params:scim:api:messages:2.0:Error'
+
+export const scimUserBytesMax = 64 * kibibyte
+export const scimOperationsMax = 1000
+export const scimMembersMax = 5000
+export const scimPageMax = 100
+
+/** Values of `roles`, with which SCIM sets the level of a member. */
+export const scimRoles = ['auditor', 'view_only', 'member', 'admin'] as const
+
+const Schemas = (schema: string) =>
+  Type.Array(Type.String(), { description: 'URNs of the schemas.', examples: [[schema]] })
+
+const Meta = Type.Object(
+  {
+    resourceType: Type.String({ description: 'Kind of the resource.', examples: ['User'] }),
+    created: Type.String({ description: 'When it was provisioned.', examples: ['2026-03-01T09:30:00.000Z'] }),
+    lastModified: Type.String({ description: 'When it was last changed.', examples: ['2026-03-01T09:30:00.000Z'] }),
+    location: Type.String({
+      description: 'URL of the resource.',
+      examples: ['https://flags.acme.com/scim/v2/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/Users/0198c1d2'],
+    }),
+  },
+  { title: 'ScimMeta', description: 'Metadata of a resource.' },
+)
+
+const userFields = {
+  schemas: Schemas(scimUserSchema),
+  userName: Type.String({
+    description: 'Unique name at the identity provider, in any case.',
+    examples: ['ada@acme.com'],
+  }),
+  externalId: Type.Optional(Type.String({ description: 'Id at the identity provider.', examples: ['00u1'] })),
+  displayName: Type.Optional(Type.String({ description: 'Name, as shown.', examples: ['Ada Lovelace'] })),
+  name: Type.Optional(FreeObject('Parts of the name.', { givenName: 'Ada', familyName: 'Lovelace' })),
+  emails: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      description: 'Addresses. The primary one counts, then that for work, then the first, then `userName`.',
+      examples: [[{ value: 'ada@acme.com', type: 'work', primary: true }]],
+    }),
+  ),
+  active: Type.Optional(
+    Type.Unknown({ description: 'Whether the user is a member of the organization.', examples: [true] }),
+  ),
+  roles: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      description: `Level in the organization: ${scimRoles.join(', ')}. Without it, new users are members.`,
+      examples: [[{ value: 'admin' }]],
+    }),
+  ),
+}
+
+const ScimUser = Type.Object(
+  { ...userFields, id: Type.String({ description: 'UUID of the account.' }), meta: Meta },
+  { title: 'ScimUser', description: 'A provisioned user. Further attributes are stored and returned.' },
+)
+const ScimUserWrite = Type.Object(userFields, { title: 'ScimUserWrite', description: 'A user to provision.' })
+
+const groupFields = {
+  schemas: Schemas(scimGroupSchema),
+  displayName: Type.String({ description: 'Name of the role.', examples: ['Release managers'] }),
+  externalId: Type.Optional(Type.String({ description: 'Id at the identity provider.', examples: ['00g1'] })),
+  members: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      description: 'Provisioned users in the role.',
+      examples: [[{ value: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', display: 'ada@acme.com' }]],
+    }),
+  ),
+}
+const ScimGroup = Type.Object(
+  { ...groupFields, id: Type.String({ description: 'Id of the role.' }), meta: Meta },
+  { title: 'ScimGroup', description: 'A group of the identity provider: a role of the organization.' },
+)
+const ScimGroupWrite = Type.Object(groupFields, { title: 'ScimGroupWrite', description: 'A group to provision.' })
+
+const ScimPatch = Type.Object(
+  {
+    schemas: Schemas(scimPatchSchema),
+    Operations: FreeListInput(
+      scimOperationsMax,
+      mebibyte,
+      'Operations with `op` (add, remove or replace, in any case), `path` and `value`.',
+      [{ op: 'replace', path: 'active', value: false }],
+    ),
+  },
+  { title: 'ScimPatch', description: 'Changes of a resource; all of them or none.' },
+)
+export type ScimPatch = Static<typeof ScimPatch>
+
+const ScimList = <S extends TSchema>(resource: S, title: string) =>
+  Type.Object(
+    {
+      schemas: Schemas(scimListSchema),
+      totalResults: Type.Integer({ description: 'How many there are.', examples: [1] }),
+      startIndex: Type.Integer({ description: 'Position of the first one, from 1.', examples: [1] }),
+      itemsPerPage: Type.Integer({ description: 'How many are listed.', examples: [1] }),
+      Resources: Type.Array(resource, { description: 'The resources.' }),
+    },
+    { title, description: 'A page of resources.' },
+  )
+const ScimUserList = ScimList(ScimUser, 'ScimUserList')
+const ScimGroupList = ScimList(ScimGroup, 'ScimGroupList')
+const ScimDocument = FreeObject('A document of RFC 7643, section 5 to 7.', { schemas: [scimListSchema] })
+
+export const ScimError = Type.Object(
+  {
+    schemas: Schemas(scimErrorSchema),
+    status: Type.String({ description: 'HTTP status.', examples: ['400'] }),
+    scimType: Type.Optional(
+      Type.String({ description: 'What is wrong, as RFC 7644 names it.', examples: ['invalidFilter'] }),
+    ),
+    detail: Type.String({ description: 'What is wrong and what to do.', examples: ['`filter` is not supported.'] }),
+  },
+  { title: 'ScimError', description: 'An error as RFC 7644, section 3.12 describes it.' },
+)
+export type ScimError = Static<typeof ScimError>
+
+const Params = Type.Object({ organization_id: Type.String({ description: 'Id of the organization.' }) })
+const ResourceParams = Type.Object({
+  ...Params.properties,
+  id: Type.String({ description: 'Id of the resource.' }),
+})
+const Shown = {
+  attributes: Type.Optional(Type.String({ description: 'Attributes to return, separated by commas.' })),
+  excludedAttributes: Type.Optional(
+    Type.String({ description: 'Attributes to leave out, separated by commas.', examples: ['members'] }),
+  ),
+}
+const ListQuery = (filter: string) =>
+  Type.Object({
+    filter: Type.Optional(Type.String({ description: 'Comparisons with `eq`, joined by `and`.', examples: [filter] })),
+    startIndex: Type.Optional(Type.String({ description: 'Position of the first one, from 1.', examples: ['1'] })),
+    count: Type.Optional(
+      Type.String({ description: `How many to list, at most ${scimPageMax}.`, examples: [`${scimPageMax}`] }),
+    ),
+    ...Shown,
+  })
+const ShownQuery = Type.Object(Shown)
+
+const root = '/scim/v2/:organization_id' as const
+const shared = {
+  tag: 'Provisioning (SCIM)',
+  access: withScimToken,
+  credentials: ['scimToken'],
+  errorShape: 'scim',
+  refusal: ScimError,
+  mediaType: 'application/scim+json',
+} as const
+const conflicting = { ...shared, mayConflict: true } as const
+const UserInput = ShapedObjectInput(ScimUserWrite, scimUserBytesMax)
+const GroupInput = ShapedObjectInput(ScimGroupWrite, mebibyte)
+
+const userRoutes = {
+  listUsers: route({
+    ...shared,
+    method: 'GET',
+    path: `${root}/Users`,
+    operationId: 'listScimUsers',
+    summary: 'List provisioned users',
+    description: 'Filters compare `userName`, `externalId` or `id` with `eq`, joined by `and`.',
+    params: Params,
+    query: ListQuery('userName eq "ada@acme.com"'),
+    responses: { 200: ScimUserList },
+  }),
+  createUser: route({
+    ...conflicting,
+    method: 'POST',
+    path: `${root}/Users`,
+    operationId: 'createScimUser',
+    summary: 'Provision a user',
+    description:
+      'Creates an account, or links the one with the same address: of a member, or of a domain that is verified for the organization.',
+    params: Params,
+    body: UserInput,
+    responses: { 201: ScimUser },
+  }),
+  getUser: route({
+    ...shared,
+    method: 'GET',
+    path: `${root}/Users/:id`,
+    operationId: 'getScimUser',
+    summary: 'Read a provisioned user',
+    description: 'Users who are not active are listed until they are deleted.',
+    params: ResourceParams,
+    query: ShownQuery,
+    responses: { 200: ScimUser },
+  }),
+  replaceUser: route({
+    ...conflicting,
+    method: 'PUT',
+    path: `${root}/Users/:id`,
+    operationId: 'replaceScimUser',
+    summary: 'Replace a provisioned user',
+    description: 'Attributes that are not sent are removed; without `active` the user is active.',
+    params: ResourceParams,
+    body: UserInput,
+    responses: { 200: ScimUser },
+  }),
+  patchUser: route({
+    ...conflicting,
+    method: 'PATCH',
+    path: `${root}/Users/:id`,
+    operationId: 'patchScimUser',
+    summary: 'Change attributes of a provisioned user',
+    description:
+      '`active: false` ends the membership and revokes sessions and keys on all nodes. `active: true` restores level and roles.',
+    params: ResourceParams,
+    body: ScimPatch,
+    responses: { 200: ScimUser },
+  }),
+  deleteUser: route({
+    ...conflicting,
+    method: 'DELETE',
+    path: `${root}/Users/:id`,
+    operationId: 'deleteScimUser',
+    summary: 'Deprovision a user',
+    description: 'As `active: false`, and the user is no longer listed. What the account created stays.',
+    params: ResourceParams,
+    responses: { 204: null },
+  }),
+}
+
+const groupRoutes = {
+  listGroups: route({
+    ...shared,
+    method: 'GET',
+    path: `${root}/Groups`,
+    operationId: 'listScimGroups',
+    summary: 'List provisioned groups',
+    description:
+      'Filters compare `displayName`, `externalId` or `id` with `eq`. With members, a page has at most 20 groups.',
+    params: Params,
+    query: ListQuery('displayName eq "Release managers"'),
+    responses: { 200: ScimGroupList },
+  }),
+  createGroup: route({
+    ...conflicting,
+    method: 'POST',
+    path: `${root}/Groups`,
+    operationId: 'createScimGroup',
+    summary: 'Provision a group',
+    description: 'Creates a role, or adopts the role of the same name with its members.',
+    params: Params,
+    body: GroupInput,
+    responses: { 201: ScimGroup },
+  }),
+  getGroup: route({
+    ...shared,
+    method: 'GET',
+    path: `${root}/Groups/:id`,
+    operationId: 'getScimGroup',
+    summary: 'Read a provisioned group',
+    description: 'Lists provisioned members only; others in the role were added by hand.',
+    params: ResourceParams,
+    query: ShownQuery,
+    responses: { 200: ScimGroup },
+  }),
+  replaceGroup: route({
+    ...conflicting,
+    method: 'PUT',
+    path: `${root}/Groups/:id`,
+    operationId: 'replaceScimGroup',
+    summary: 'Replace a provisioned group',
+    description: 'Provisioned members that are not sent leave the role.',
+    params: ResourceParams,
+    body: GroupInput,
+    responses: { 200: ScimGroup },
+  }),
+  patchGroup: route({
+    ...conflicting,
+    method: 'PATCH',
+    path: `${root}/Groups/:id`,
+    operationId: 'patchScimGroup',
+    summary: 'Rename a provisioned group, add or remove members',
+    description: 'Members are removed by value or by path: `members[value eq "…"]`.',
+    params: ResourceParams,
+    body: ScimPatch,
+    responses: { 200: ScimGroup },
+  }),
+  deleteGroup: route({
+    ...conflicting,
+    method: 'DELETE',
+    path: `${root}/Groups/:id`,
+    operationId: 'deleteScimGroup',
+    summary: 'Delete a provisioned group with its role',
+    description: 'Refused while an approval policy or a freeze names the role.',
+    params: ResourceParams,
+    responses: { 204: null },
+  }),
+}
+
+const discovery = (name: 'ServiceProviderConfig' | 'Schemas' | 'ResourceTypes', summary: string) =>
+  route({
+    ...shared,
+    method: 'GET',
+    path: `${root}/${name}`,
+    operationId: `getScim${name}`,
+    summary,
+    description: 'As RFC 7644, section 4 describes it.',
+    params: Params,
+    responses: { 200: ScimDocument },
+  })
+
+export const scimRoutes = {
+  ...userRoutes,
+  ...groupRoutes,
+  getServiceProviderConfig: discovery('ServiceProviderConfig', 'What this server supports of SCIM'),
+  getSchemas: discovery('Schemas', 'Attributes of users and groups'),
+  getResourceTypes: discovery('ResourceTypes', 'Kinds of resources'),
+}
