@@ -74,6 +74,7 @@ beforeAll(async () => {
     members: { path: `${organization}/settings/members`, shows: 'owner@' },
     roles: { path: `${organization}/settings/roles`, shows: 'No roles yet' },
     'sign-in of members': { path: `${organization}/settings/sign-in`, shows: 'Require a second factor' },
+    provisioning: { path: `${organization}/settings/provisioning`, shows: 'No tokens yet' },
     'audit log': { path: `${organization}/settings/audit`, shows: 'createFeatureFlag' },
     account: { path: '/account', shows: 'First key' },
     environments: { path: `${organization}/environments`, shows: 'development → production' },

@@ -237,6 +237,14 @@ const organizationSignIn = createRoute({
     'OrganizationSignInPage',
   ),
 })
+const provisioning = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/provisioning',
+  component: lazyRouteComponent(
+    () => import('../organizations/provisioning/provisioning-page.tsx'),
+    'ProvisioningPage',
+  ),
+})
 const audit = createRoute({
   getParentRoute: () => organizationSettings,
   path: '/audit',
@@ -319,7 +327,7 @@ const tree = root.addChildren([
       changeRequest,
     ]),
     organization.addChildren([
-      organizationSettings.addChildren([organizationStart, members, roles, organizationSignIn, audit]),
+      organizationSettings.addChildren([organizationStart, members, roles, organizationSignIn, provisioning, audit]),
       ...movedToSettings,
       environments,
       environmentSet,

@@ -19,6 +19,7 @@ import { audit } from './de/tools/audit.de.ts'
 import { health } from './de/tools/health.de.ts'
 import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
+import { provisioning } from './de/tools/provisioning.de.ts'
 import { setup } from './de/tools/setup.de.ts'
 import { views } from './de/tools/views.de.ts'
 import type { Messages } from './en.ts'
@@ -45,6 +46,7 @@ export const de: Messages = {
   ...setup,
   ...views,
   ...audit,
+  ...provisioning,
   ...plugins,
   ...approvals,
   ...environments,

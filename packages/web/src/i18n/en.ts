@@ -19,6 +19,7 @@ import { audit } from './en/tools/audit.en.ts'
 import { health } from './en/tools/health.en.ts'
 import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
+import { provisioning } from './en/tools/provisioning.en.ts'
 import { setup } from './en/tools/setup.en.ts'
 import { views } from './en/tools/views.en.ts'
 
@@ -44,6 +45,7 @@ export const en = {
   ...setup,
   ...views,
   ...audit,
+  ...provisioning,
   ...plugins,
   ...approvals,
   ...environments,

@@ -77,7 +77,14 @@ export function MembersPage() {
                   key: id,
                   cells: [
                     user.first_name,
-                    user.email,
+                    <Group key="email" gap="xs">
+                      {user.email}
+                      {member.is_provisioned && (
+                        <Badge variant="light" size="sm">
+                          {t.provisioning.badge}
+                        </Badge>
+                      )}
+                    </Group>,
                     canChangeLevel(viewer, member) ? (
                       <NativeSelect
                         key="level"

@@ -119,7 +119,12 @@ export function useOrganizationTabs(): PageLink[] {
           { to: `${organizationSettingsPath}/roles`, label: t.shell.roles },
         ]
       : []),
-    ...(isAdmin(level) ? [{ to: `${organizationSettingsPath}/sign-in`, label: t.organization.signIn }] : []),
+    ...(isAdmin(level)
+      ? [
+          { to: `${organizationSettingsPath}/sign-in`, label: t.organization.signIn },
+          { to: `${organizationSettingsPath}/provisioning`, label: t.provisioning.title },
+        ]
+      : []),
     ...(canReadAudit(level) ? [{ to: `${organizationSettingsPath}/audit`, label: t.audit.title }] : []),
   ]
 }

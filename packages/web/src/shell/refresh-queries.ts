@@ -14,6 +14,7 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
     'roles',
     'role-members',
     'api-keys',
+    'scim-tokens',
     'effective-access',
   ],
   access: ['invites', 'roles', 'role-members', 'role-access', 'effective-access'],
