@@ -38,6 +38,7 @@ const sections = [
       'guide/webhooks',
       'guide/accounts',
       'guide/single-sign-on',
+      'guide/scim',
       'guide/token-exchange',
       'guide/rollback',
       'guide/history-and-copies',
