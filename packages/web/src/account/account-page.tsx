@@ -1,8 +1,9 @@
 import { type ApiKey, routes, type User } from '@halyard/contract'
-import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
+import { KeyName, ScopeBadges } from '../keys/access-fields.tsx'
 import { useCall } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
@@ -130,19 +131,8 @@ function Keys() {
             rows={all.map(key => ({
               key: key.id,
               cells: [
-                <span key="label">
-                  {key.label}{' '}
-                  <Text span size="xs" ff="monospace" c="dimmed">
-                    {key.mask_value}
-                  </Text>
-                </span>,
-                <Group key="scopes" gap={4}>
-                  {key.scopes.map(scope => (
-                    <Badge key={scope} variant="light" color="gray" size="sm">
-                      {scope === '*' ? t.account.fullAccess : scope}
-                    </Badge>
-                  ))}
-                </Group>,
+                <KeyName key="label" label={key.label} mask={key.mask_value} />,
+                <ScopeBadges key="scopes" scopes={key.scopes} />,
                 key.last_used_at ? day(key.last_used_at) : t.common.never,
                 key.expires_at ? day(key.expires_at) : t.common.never,
                 <ConfirmButton

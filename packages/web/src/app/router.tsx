@@ -233,7 +233,7 @@ const organizationSignIn = createRoute({
   getParentRoute: () => organizationSettings,
   path: '/sign-in',
   component: lazyRouteComponent(
-    () => import('../organizations/organization-sign-in-page.tsx'),
+    () => import('../organizations/single-sign-on/organization-sign-in-page.tsx'),
     'OrganizationSignInPage',
   ),
 })
@@ -244,6 +244,16 @@ const provisioning = createRoute({
     () => import('../organizations/provisioning/provisioning-page.tsx'),
     'ProvisioningPage',
   ),
+})
+const serviceKeys = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/service-keys',
+  component: lazyRouteComponent(() => import('../organizations/service-keys/service-keys-page.tsx'), 'ServiceKeysPage'),
+})
+const trustRelationships = createRoute({
+  getParentRoute: () => organizationSettings,
+  path: '/trust-relationships',
+  component: lazyRouteComponent(() => import('../organizations/trust/trust-page.tsx'), 'TrustPage'),
 })
 const audit = createRoute({
   getParentRoute: () => organizationSettings,
@@ -327,7 +337,16 @@ const tree = root.addChildren([
       changeRequest,
     ]),
     organization.addChildren([
-      organizationSettings.addChildren([organizationStart, members, roles, organizationSignIn, provisioning, audit]),
+      organizationSettings.addChildren([
+        organizationStart,
+        members,
+        roles,
+        organizationSignIn,
+        provisioning,
+        serviceKeys,
+        trustRelationships,
+        audit,
+      ]),
       ...movedToSettings,
       environments,
       environmentSet,

@@ -8,6 +8,7 @@ import { explain } from './de/explain.de.ts'
 import { flags } from './de/flags.de.ts'
 import { general } from './de/general.de.ts'
 import { history } from './de/history.de.ts'
+import { identity } from './de/identity.de.ts'
 import { organizations } from './de/organizations.de.ts'
 import { persons } from './de/persons.de.ts'
 import { plugins } from './de/plugins.de.ts'
@@ -38,6 +39,7 @@ export const de: Messages = {
   ...schedule,
   ...persons,
   ...organizations,
+  ...identity,
   ...projects,
   ...account,
   ...cohorts,

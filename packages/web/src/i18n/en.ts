@@ -8,6 +8,7 @@ import { explain } from './en/explain.en.ts'
 import { flags } from './en/flags.en.ts'
 import { general } from './en/general.en.ts'
 import { history } from './en/history.en.ts'
+import { identity } from './en/identity.en.ts'
 import { organizations } from './en/organizations.en.ts'
 import { persons } from './en/persons.en.ts'
 import { plugins } from './en/plugins.en.ts'
@@ -37,6 +38,7 @@ export const en = {
   ...schedule,
   ...persons,
   ...organizations,
+  ...identity,
   ...projects,
   ...account,
   ...cohorts,

@@ -1,5 +1,5 @@
 import { type FlagAccess, type NewInvite, routes } from '@halyard/contract'
-import { adminLevel, auditorLevel, levels, memberLevel, ownerLevel, viewOnlyLevel } from '@halyard/contract/levels'
+import { levels, ownerLevel } from '@halyard/contract/levels'
 import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -20,6 +20,7 @@ import { unlessEdited } from '../ui/form/unless-edited.ts'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { accessSource } from './access-source.ts'
+import { useLevelName } from './level-name.ts'
 
 export function MembersPage() {
   const t = useMessages()
@@ -139,18 +140,6 @@ export function MembersPage() {
       </Loaded>
     </Page>
   )
-}
-
-function useLevelName(): (level: number) => string {
-  const { members } = useMessages()
-  const names = new Map<number, string>([
-    [auditorLevel, members.auditor],
-    [viewOnlyLevel, members.viewOnly],
-    [memberLevel, members.member],
-    [adminLevel, members.admin],
-    [ownerLevel, members.owner],
-  ])
-  return level => names.get(level) ?? String(level)
 }
 
 /** Owners are not invited: an owner passes ownership on. */

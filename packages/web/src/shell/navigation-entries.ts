@@ -123,6 +123,8 @@ export function useOrganizationTabs(): PageLink[] {
       ? [
           { to: `${organizationSettingsPath}/sign-in`, label: t.organization.signIn },
           { to: `${organizationSettingsPath}/provisioning`, label: t.provisioning.title },
+          { to: `${organizationSettingsPath}/service-keys`, label: t.serviceKeys.title },
+          { to: `${organizationSettingsPath}/trust-relationships`, label: t.trust.title },
         ]
       : []),
     ...(canReadAudit(level) ? [{ to: `${organizationSettingsPath}/audit`, label: t.audit.title }] : []),

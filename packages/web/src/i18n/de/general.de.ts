@@ -45,6 +45,12 @@ export const general: GeneralMessages = {
       'Das Konto mit dieser E-Mail-Adresse kann nicht verknüpft werden. Bitte einen Admin um eine Einladung.',
     sso_unavailable: () => 'Der Identitätsanbieter ist gerade nicht erreichbar. Versuche es später noch einmal.',
     sso_required: () => 'Deine Organisation verlangt Single Sign-on. Melde dich über deinen Identitätsanbieter an.',
+    sso_address_unverified: () =>
+      'Die E-Mail-Adresse deines Kontos ist nicht bestätigt. Setze das Passwort per E-Mail zurück oder frage einen Administrator.',
+    'invalid_input is_required': () =>
+      'Melde dich zuerst einmal über einen Anbieter an und füge deinem Konto einen zweiten Faktor hinzu.',
+    'invalid_input issuer': () => 'Gib eine https://-Adresse ohne Zugangsdaten und Abfrage ein.',
+    'invalid_input domain': () => 'Gib eine Domain wie acme.com ein, andere Zeichen in Punycode.',
     cancelled: () => 'Abgebrochen. Es wurde nichts geändert.',
     required: () => 'Pflichtfeld',
     null: () => 'Darf nicht leer sein',

@@ -3,7 +3,6 @@ import type { OrganizationsMessages } from '../en/organizations.en.ts'
 export const organizations: OrganizationsMessages = {
   organization: {
     signIn: 'Anmeldung',
-    signInIntro: 'Was Mitglieder zum Anmelden brauchen.',
     adminsOnly: 'Nur Admins können ändern, wie sich Mitglieder anmelden.',
   },
   members: {

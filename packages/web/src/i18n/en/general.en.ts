@@ -34,6 +34,7 @@ export const general = {
    */
   problems: {
     'invalid_input scheduled_at': () => 'Choose a time in the future',
+    'invalid_input is_required': () => 'Sign in with a provider once, and add a second factor to your account first',
   } as Readonly<Record<string, (message: string) => string>>,
   /** The same for validation issues of the engine. */
   issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,

@@ -2,7 +2,6 @@
 export const organizations = {
   organization: {
     signIn: 'Sign-in',
-    signInIntro: 'What members need to sign in.',
     adminsOnly: 'Only admins can change how members sign in.',
   },
   members: {

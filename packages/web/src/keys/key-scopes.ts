@@ -25,3 +25,12 @@ export function scopesOf(access: KeyAccess, isFull: boolean): string[] {
   if (isFull) return ['*']
   return Object.entries(access).flatMap(([object, level]) => (level === 'none' ? [] : [`${object}:${level}`]))
 }
+
+/** What scopes grant, by resource. */
+export const accessOf = (scopes: readonly string[]): KeyAccess =>
+  Object.fromEntries(
+    scopeObjects.map(object => [
+      object,
+      accessLevels.findLast(level => scopes.includes(`${object}:${level}`)) ?? 'none',
+    ]),
+  )

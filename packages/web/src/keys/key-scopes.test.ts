@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyPresets, noAccess, scopesOf } from './key-scopes.ts'
+import { accessOf, keyPresets, noAccess, scopesOf } from './key-scopes.ts'
 
 describe('the scopes of a key', () => {
   it('are none unless chosen', () => {
@@ -15,5 +15,10 @@ describe('the scopes of a key', () => {
   it('are everything only by an explicit choice', () => {
     expect(scopesOf(keyPresets.full, false)).not.toContain('*')
     expect(scopesOf(noAccess, true)).toEqual(['*'])
+  })
+
+  it('are read back as the levels they came from', () => {
+    expect(accessOf(scopesOf(keyPresets.editFlags, false))).toEqual(keyPresets.editFlags)
+    expect(accessOf(['feature_flag:write', 'feature_flag:read']).feature_flag).toBe('write')
   })
 })
