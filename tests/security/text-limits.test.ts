@@ -12,6 +12,7 @@ interface Schema {
   readonly items?: Schema
   readonly maxLength?: number
   readonly maxItems?: number
+  readonly examples?: readonly unknown[]
   readonly [bytesMaxKeyword]?: number
 }
 
@@ -49,6 +50,8 @@ describe('request schemas', () => {
     },
   )
 })
+
+const identityTags = ['Single sign-on', 'Token exchange', 'Service keys', 'Second factor', 'Audit log', 'Sign-in']
 
 onEachDatabase('text that is too long', dialect => {
   let s: Program
@@ -102,5 +105,70 @@ onEachDatabase('text that is too long', dialect => {
         expect([400, 404], `${route.method} ${route.path} ${name}: ${reply.status}`).toContain(reply.status)
       }
     }
+  }, 120_000)
+})
+
+/** A body of the documented shape, from the examples of its fields. */
+function exampleOf(schema: Schema): unknown {
+  if ('const' in schema) return schema.const
+  if (schema.properties) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, each]) => [name, exampleOf(each)]))
+  }
+  if (schema.examples?.[0] !== undefined) return schema.examples[0]
+  if (schema.anyOf) return exampleOf(schema.anyOf[0] ?? {})
+  if (schema.type === 'array') return [exampleOf(schema.items ?? {})]
+  return schema.type === 'boolean' ? true : schema.type === 'string' ? 'text' : 1
+}
+
+/** The value with a NUL in one text, once for each text. */
+function withNul(value: unknown): unknown[] {
+  if (typeof value === 'string') return [`${value}\u0000`]
+  if (typeof value !== 'object' || value === null) return []
+  const copyWith = (name: string, changed: unknown) =>
+    Array.isArray(value)
+      ? value.map((item, index) => (String(index) === name ? changed : item))
+      : { ...value, [name]: changed }
+  return Object.entries(value).flatMap(([name, item]) => withNul(item).map(changed => copyWith(name, changed)))
+}
+
+onEachDatabase('text that cannot be stored', dialect => {
+  let s: Program
+  beforeAll(async () => {
+    s = await startProgram(dialect)
+  })
+  afterAll(() => s.close())
+
+  it('is refused in every field of a body, and in every parameter of an address', async () => {
+    const organization = s.organization.split('/').at(-1)!
+    const known: Record<string, string> = {
+      project_id: String(s.projectId),
+      parent_lookup_organization_id: organization,
+    }
+    const failed: string[] = []
+    const expectRefusal = async (method: string, path: string, body?: unknown) => {
+      const reply = await s.send(path, {
+        method,
+        ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      })
+      if (reply.status >= 500 || (body !== undefined && reply.status < 400)) {
+        failed.push(`${method} ${path} ${JSON.stringify(body)}: ${reply.status}`)
+      }
+    }
+    for (const route of allRoutes.filter(each => identityTags.includes(each.tag))) {
+      const path = `${route.path.replace(/:(\w+)/g, (_all, parameter: string) => known[parameter] ?? '1')}/`
+      for (const parameter of route.path.match(/:\w+/g) ?? []) {
+        await expectRefusal(route.method, `${route.path.replace(parameter, 'x%00').replace(/:(\w+)/g, '1')}/`)
+        const here = route.path
+          .replace(parameter, 'x%00')
+          .replace(/:(\w+)/g, (_all, name: string) => known[name] ?? '1')
+        await expectRefusal(route.method, `${here}/`)
+      }
+      for (const name of Object.keys((route.query as Schema | undefined)?.properties ?? {})) {
+        await expectRefusal(route.method, `${path}?${name}=x%00`)
+      }
+      if (!route.body) continue
+      for (const body of withNul(exampleOf(route.body as Schema))) await expectRefusal(route.method, path, body)
+    }
+    expect(failed).toEqual([])
   }, 120_000)
 })

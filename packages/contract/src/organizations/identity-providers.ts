@@ -137,7 +137,8 @@ export type OrganizationDomain = Static<typeof OrganizationDomain>
 const SingleSignOn = Type.Object(
   {
     is_required: Type.Boolean({
-      description: 'Whether members must sign in with a provider. The owner can always sign in with a password.',
+      description:
+        'Whether members must sign in with a provider. The owner can always sign in, with password and second factor.',
       examples: [false],
     }),
   },
@@ -310,7 +311,7 @@ export const identityProviderRoutes = {
     operationId: 'updateSingleSignOn',
     summary: 'Require single sign-on (owner)',
     description:
-      'Requires the owner level and an enabled provider. Sessions with a password lose the organization at once, except those of the owner. API keys go on.',
+      'Requires the owner level, a second factor of the owner, and a provider that was used. Sessions with a password lose the organization at once, except those of the owner. API keys go on.',
     access: writing,
     params: OrganizationParams,
     body: Type.Object({

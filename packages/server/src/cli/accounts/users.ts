@@ -65,15 +65,20 @@ export async function createUser(
   console.log(`Created ${email}. Password, shown once: ${password}`)
 }
 
-/** `halyard users reset-password`: ends every sign-in of the user; personal API keys stay. */
-export async function resetPassword(options: Options): Promise<void> {
+/**
+ * `halyard users reset-password`: ends every sign-in of the user; personal API keys stay. With `--verify-email` the address counts as
+ * proven, as by the link in an email: keys and second factors of a user who entered it before are removed.
+ */
+export async function resetPassword(options: Options & { readonly verifyEmail?: boolean }): Promise<void> {
   const password = newPassword()
   const passwordHash = await createPasswords(readConfig(process.env).passwordCost).hash(password)
   await withDatabase(database =>
     database.transaction(async tx => {
       const account = await getAccount(tx, options.email)
-      await tx.identity.updateAccount(account.id, { passwordHash })
-      await tx.identity.removeKeys(account.id, 'sessions')
+      const isProven = options.verifyEmail === true && !account.isEmailVerified
+      await tx.identity.updateAccount(account.id, { passwordHash, ...(isProven && { isEmailVerified: true }) })
+      await tx.identity.removeKeys(account.id, isProven ? 'all' : 'sessions')
+      if (isProven) await tx.secondFactors.removeAll(account.id)
       await announceIdentity(tx, account.id, instantOf(new Date()))
     }),
   )

@@ -35,6 +35,7 @@ function addUserCommands(program: Command): void {
     .command('reset-password')
     .description('set a new random password and print it once; ends all sign-ins of the user')
     .requiredOption('--email <address>', 'email address')
+    .option('--verify-email', 'count the address as verified, for single sign-on; removes keys and second factors')
     .addOption(jsonOption())
     .action(load(async () => (await import('../accounts/users.ts')).resetPassword))
   users

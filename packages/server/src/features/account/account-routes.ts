@@ -83,7 +83,11 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
   }
 
   serve(routes.apiKeys.list, async ({ actor }) => {
-    const keys = await database.read(tx => tx.identity.listKeys(actor.user.id))
+    const keys = await database.read(async tx => {
+      const own = await tx.identity.listKeys(actor.user.id)
+      const areVisible = await Promise.all(own.map(key => isWithinReach(tx, actor, key)))
+      return own.filter((_, index) => areVisible[index])
+    })
     return keys.map(key => keyToWire(key))
   })
 
@@ -123,7 +127,8 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
           expiresAt: readExpiry(body.expires_at),
         })
         // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
-        const key = await ownKey(tx, actor, id)
+        const key = await tx.identity.findKey(actor.user.id, id)
+        if (!key) throw missing('Personal API key')
         await checkKeyFields(tx, actor, key, now())
         const fields = { before: auditedKey(stored), after: auditedKey(key) }
         recordKey(tx, actor, key, { activity: 'updated', ...fields }, now())
@@ -170,8 +175,23 @@ const recordKey = (
 /** Raises `missing` for a sign-in as well: it cannot be read, extended or narrowed, only ended by signing out. */
 async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> {
   const key = await tx.identity.findKey(actor.user.id, keyId === '@current' ? actor.key.id : keyId)
-  if (!key || key.isSession) throw missing('Personal API key')
+  if (!key || key.isSession || !(await isWithinReach(tx, actor, key))) throw missing('Personal API key')
   return key
+}
+
+/**
+ * Whether a restricted key, such as a session with the provider of one organization, reaches anything that the other key does. What belongs
+ * to other organizations alone is not its concern.
+ */
+async function isWithinReach(tx: Stores, actor: Actor, key: ApiKey): Promise<boolean> {
+  if (actor.key.organizationIds.length === 0 && actor.key.projectIds.length === 0) return true
+  if (key.organizationIds.length === 0 && key.projectIds.length === 0) return true
+  if (key.organizationIds.some(id => levelIn(actor, id) !== undefined)) return true
+  for (const id of key.projectIds) {
+    const project = await tx.projects.find(id)
+    if (project && levelInProject(actor, project) !== undefined) return true
+  }
+  return false
 }
 
 /** Otherwise a colleague's first single sign-on would be linked to the account that entered their address. */

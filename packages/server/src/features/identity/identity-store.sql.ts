@@ -9,6 +9,7 @@ import { type Actor, type Level, ownerLevel, type User } from '../../tenancy.ts'
 import type { Account, EmailRecipient, KeyPatch, NewAccount, UserLanguage } from './account.ts'
 import type { ApiKey, ServiceKey } from './api-key.ts'
 import { embeddedUser, readUser } from './embedded-user.sql.ts'
+import { requiresFactor } from './requires-factor.sql.ts'
 
 export function sqlIdentityStore(db: Kysely<Tables>) {
   const accounts = db.selectFrom('users').selectAll()
@@ -27,7 +28,7 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
       .select('sign_ins.id')
       .where('sign_ins.id', '=', sign_in_id)
       .where('sign_ins.method', '=', 'password')
-      .where('organizations.requires_second_factor', '=', 1)
+      .where(requiresFactor)
       .where(({ not, exists, selectFrom }) =>
         not(exists(selectFrom('second_factors').select('id').where('user_id', '=', user_id))),
       )

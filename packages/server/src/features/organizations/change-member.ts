@@ -40,6 +40,7 @@ export async function changeLevel(
   if (member.level > own) throw forbidden('You cannot change the level of a member above you.')
   if (level > own) throw forbidden('You cannot grant a level above your own.')
   await requireLevelByHand(tx, organization.id, member.user.id, level, now)
+  if (level === ownerLevel) await requireOwnFactor(tx, member)
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
   recordMember(
     tx,
@@ -58,6 +59,16 @@ export async function changeLevel(
     await announceIdentity(tx, actor.user.id, now, organization.id)
   }
   return { ...member, level, updatedAt: now }
+}
+
+/** Where single sign-on is required, the owner is who can sign in without the provider, with password and second factor. */
+async function requireOwnFactor(tx: Stores, { organizationId, hasSecondFactor }: Member): Promise<void> {
+  if (hasSecondFactor || !(await tx.organizations.requiresSingleSignOn(organizationId))) return
+  throw invalid(
+    'level',
+    'invalid_input',
+    'While single sign-on is required, the owner needs a second factor. The member must add one first.',
+  )
 }
 
 /** Admins remove others; everyone but the owner can leave. The user's roles in the organization end with it. */

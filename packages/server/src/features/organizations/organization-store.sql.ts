@@ -6,6 +6,7 @@ import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Level, Organization } from '../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { requiresFactor } from '../identity/requires-factor.sql.ts'
 import type { Invite, Member, OrganizationPatch } from './organization.ts'
 
 export function sqlOrganizationStore(db: Kysely<Tables>) {
@@ -135,6 +136,16 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
         requiresSingleSignOn: row.requires_single_sign_on === 1,
       }))
     },
+    /** Organizations that need a second factor of the user: as all members, or as the owner who can go around single sign-on. */
+    listRequiringFactor: (userId: number): Promise<readonly { readonly id: string; readonly name: string }[]> =>
+      db
+        .selectFrom('memberships')
+        .innerJoin('organizations', 'organizations.id', 'memberships.organization_id')
+        .select(['organizations.id', 'organizations.name'])
+        .where('memberships.user_id', '=', userId)
+        .where(requiresFactor)
+        .orderBy('organizations.name')
+        .execute(),
     async requiresSingleSignOn(organizationId: string): Promise<boolean> {
       const row = await db
         .selectFrom('organizations')

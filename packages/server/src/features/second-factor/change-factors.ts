@@ -29,8 +29,7 @@ export async function removeFactor(tx: Stores, actor: Actor, factorId: string, n
   const { id } = actor.user
   if (!(await tx.secondFactors.remove(id, factorId))) throw missing('Second factor')
   if ((await tx.secondFactors.list(id)).length === 0) {
-    const organizations = await tx.organizations.list([...actor.levels.keys()], { limit: 1000, offset: 0 })
-    const requiring = organizations.items.find(({ requiresSecondFactor }) => requiresSecondFactor)
+    const [requiring] = await tx.organizations.listRequiringFactor(id)
     if (requiring) {
       throw invalid(null, 'required', `${requiring.name} requires a second factor. Add another one first.`)
     }

@@ -35,11 +35,11 @@ export function serveSecondFactors(serve: ServeRoute, deps: Deps): void {
 
   serve(r.list, ({ actor }) =>
     database.read(async tx => {
-      const organizations = await tx.organizations.list([...actor.levels.keys()], { limit: 1000, offset: 0 })
+      const organizations = await tx.organizations.listRequiringFactor(actor.user.id)
       return {
         factors: (await tx.secondFactors.list(actor.user.id)).map(factorToWire),
         recovery_codes_left: await tx.secondFactors.countRecoveryCodes(actor.user.id),
-        required_by: organizations.items.filter(each => each.requiresSecondFactor).map(({ name }) => name),
+        required_by: organizations.filter(each => actor.levels.has(each.id)).map(({ name }) => name),
       }
     }),
   )

@@ -10,6 +10,7 @@ import {
   type StartedSignIn,
   signInWith,
   startSignIn,
+  verifyAddress,
 } from '../../testing/single-sign-on.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
 
@@ -26,7 +27,7 @@ onEachDatabase('hostile sign-ins', dialect => {
     providerId = await addProvider(s, issuer.url)
     evilId = await addProvider(s, evil.url)
     await addVerifiedDomain(s, 'example.com')
-    await s.join('victim', 8)
+    await verifyAddress(s, await s.join('victim', 8))
   }, 60_000)
   afterAll(async () => {
     await s.close()

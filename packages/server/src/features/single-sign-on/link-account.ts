@@ -10,8 +10,8 @@ import { domainOf, type IdentityProvider } from './identity-provider.ts'
 import type { ProviderIdentity } from './provider-client.ts'
 
 /**
- * The account that an identity signs in to: the one that is linked to the subject, else the member with the same verified address of a
- * verified domain, else a new one. An account outside of the organization is never taken over: it joins by an invitation.
+ * The account that an identity signs in to: the one that is linked to the subject, else the member with the same address of a verified
+ * domain, verified on both sides, else a new one. An account outside of the organization is never taken over: it joins by an invitation.
  * Raises `unauthenticated`.
  */
 export async function linkAccount(
@@ -56,6 +56,13 @@ async function claimAccount(
 ): Promise<Account> {
   const isClaimable = isTrusted && account.isActive && !(await tx.identityProviders.isLinked(provider.id, account.id))
   if (!isClaimable) throw accountElsewhere()
+  // An account that was created with the address of a colleague would stay open to its creator's password.
+  if (!account.isEmailVerified) {
+    throw refused(
+      'The email address of your account is not verified. Reset its password by email, or ask an administrator.',
+      'sso_address_unverified',
+    )
+  }
   await requireMember(tx, provider, account, now)
   return account
 }

@@ -74,8 +74,8 @@ export const signatureAlgorithms = [
 export const clockToleranceSeconds = 60
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 const groupsMax = 1000
-/** As OpenID Connect limits it. */
-const subjectCharactersMax = 255
+/** As OpenID Connect limits a subject. */
+const identifierCharactersMax = 255
 
 export function createProviderClient(issuers: Issuers, fetch: OutgoingFetch, secretBox: SecretBox): ProviderClient {
   async function configurationOf(provider: IdentityProvider): Promise<Configuration> {
@@ -163,6 +163,7 @@ export function createProviderClient(issuers: Issuers, fetch: OutgoingFetch, sec
 
     async findProblems(provider) {
       try {
+        issuers.forget(provider.issuer)
         const metadata = await issuers.discover(provider.issuer)
         await checkKeys(metadata, fetch)
         return problemsOf(metadata, provider)
@@ -178,10 +179,10 @@ const secretMethod = ({ token_endpoint_auth_methods_supported: methods = [] }: S
   methods.includes('client_secret_post') ? ClientSecretPost : ClientSecretBasic
 
 /** What the library leaves to its caller. */
-function checkClaims({ sub, azp, iat }: JWTPayload & { readonly azp?: unknown }, clientId: string): void {
-  if (textOf(sub) === undefined || String(sub).length > subjectCharactersMax) {
-    throw new Error('The ID token has no usable subject (`sub`).')
-  }
+function checkClaims({ sub, sid, azp, iat }: JWTPayload & { readonly azp?: unknown }, clientId: string): void {
+  if (!isIdentifier(sub)) throw new Error('The ID token has no usable subject (`sub`).')
+  // Shortened, it would no longer match the one in a logout token.
+  if (sid !== undefined && !isIdentifier(sid)) throw new Error('The ID token has no usable session id (`sid`).')
   if (azp !== undefined && azp !== clientId) throw new Error('The ID token was issued for another client (`azp`).')
   if ((iat ?? 0) > Date.now() / 1000 + clockToleranceSeconds) {
     throw new Error('The ID token was issued in the future (`iat`). Check the clocks.')
@@ -206,16 +207,21 @@ function identityOf(
     isEmailVerified: addressed.email_verified === true,
     name: textOf(named.given_name) ?? textOf(named.name) ?? '',
     groups: groupsOf(named[provider.groupClaim]),
-    sessionId: textOf(claims.sid) ?? null,
+    sessionId: isIdentifier(claims.sid) ? claims.sid : null,
     sessionExpiresAt: typeof end === 'number' && end > 0 && end < 1e11 ? instantOf(new Date(end * 1000)) : undefined,
     idToken,
   }
 }
 
-const textOf = (value: unknown): string | undefined =>
+const isStorable = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.isWellFormed() && !value.includes('\u0000')
-    ? value.slice(0, 200)
-    : undefined
+
+/** A claim that is stored and compared as a whole. */
+export const isIdentifier = (value: unknown): value is string =>
+  isStorable(value) && value.length <= identifierCharactersMax
+
+/** A claim that is shown. */
+const textOf = (value: unknown): string | undefined => (isStorable(value) ? value.slice(0, 200) : undefined)
 
 function groupsOf(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return [value]
@@ -228,8 +234,10 @@ function logoutOf(payload: JWTPayload): LogoutToken {
   const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, logoutEvent)
   if (!isLogout) throw new Error('`events` does not name a back-channel logout.')
   if (nonce !== undefined) throw new Error('It has a `nonce`, so it is an ID token.')
-  if (typeof sub !== 'string' && typeof sid !== 'string') throw new Error('It has neither `sub` nor `sid`.')
-  return { id: String(jti), subject: sub, sessionId: typeof sid === 'string' ? sid : undefined }
+  if (sub === undefined && sid === undefined) throw new Error('It has neither `sub` nor `sid`.')
+  if (sub !== undefined && !isIdentifier(sub)) throw new Error('Its `sub` is not usable.')
+  if (sid !== undefined && !isIdentifier(sid)) throw new Error('Its `sid` is not usable.')
+  return { id: String(jti), subject: sub, sessionId: sid }
 }
 
 /** The error code of the provider is shown; details stay in the status of the provider. */

@@ -7,8 +7,8 @@ import { announceIdentity } from '../identity/announce-identity.ts'
 
 /**
  * For a password that was right: raises `forbidden` (`sso_required`) when every organization of the account requires single sign-on. The
- * owner of one can always sign in, so that an outage of the provider locks no organization out. With some organizations left, the session
- * opens and reaches only these (`findActor`).
+ * owner of one can always sign in, with a second factor, so that an outage of the provider locks no organization out. With some
+ * organizations left, the session opens and reaches only these (`findActor`).
  */
 export async function requirePasswordAllowed(tx: Stores, user: Pick<User, 'id'>): Promise<void> {
   const memberships = await tx.organizations.listMemberships(user.id)
@@ -22,7 +22,10 @@ export async function requirePasswordAllowed(tx: Stores, user: Pick<User, 'id'>)
 const allowsPassword = (membership: { readonly level: number; readonly requiresSingleSignOn: boolean }): boolean =>
   !membership.requiresSingleSignOn || membership.level === ownerLevel
 
-/** Sessions lose or regain the organization at once on all nodes. Raises `invalid` without an enabled provider. */
+/**
+ * Sessions lose or regain the organization at once on all nodes. The actor is the owner, who can sign in with a password and a second factor
+ * whatever happens to the provider. Raises `invalid` without an enabled provider or that factor.
+ */
 export async function setRequirement(
   tx: Stores,
   actor: Actor,
@@ -38,6 +41,13 @@ export async function setRequirement(
       'is_required',
       'invalid_input',
       '`is_required` needs an enabled provider with which someone has signed in.',
+    )
+  }
+  if (isRequired && (await tx.secondFactors.list(actor.user.id)).length === 0) {
+    throw invalid(
+      'is_required',
+      'invalid_input',
+      '`is_required` needs a second factor of the owner, who signs in when the provider is down. Add one first.',
     )
   }
   await tx.organizations.setRequiresSingleSignOn(organization.id, isRequired)

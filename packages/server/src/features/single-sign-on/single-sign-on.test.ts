@@ -1,4 +1,6 @@
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { instantOf } from '../../instant.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
 import {
@@ -9,11 +11,24 @@ import {
   signInWith,
   startSignIn,
   tokenResponse,
+  verifyAddress,
 } from '../../testing/single-sign-on.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
+import { resetFactors } from '../second-factor/change-factors.ts'
 
 const credentials = { email: 'owner@example.com', password: 'owner-password-1' }
 const logoutEvents = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+
+/** Adds a second factor to the account of a session. */
+async function addAuthenticatorApp(client: Client) {
+  const path = '/api/users/@me/second_factors/'
+  const { token, secret } = (await client.post(`${path}code/`)).body
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate()
+  const { body } = await client.post(`${path}code/confirm/`, { token, code })
+  const [factor] = (await client.get(path)).body.factors
+  const userId: number = (await client.get('/api/users/@me/')).body.id
+  return { id: factor.id as string, recoveryCodes: body.recovery_codes as string[], userId }
+}
 
 onEachDatabase('single sign-on', dialect => {
   let database: TestDatabase
@@ -118,12 +133,14 @@ onEachDatabase('single sign-on', dialect => {
 
   it('links a member by a verified address of a verified domain, and never an account outside of the organization', async () => {
     const ben = await s.join('ben')
+    await verifyAddress(s, ben)
     const linked = await signInWith(s, issuer, providerId, { sub: 'ben', ...verified('ben') })
     expect(linked.body.user.id).toBe(ben.id)
     const another = await signInWith(s, issuer, providerId, { sub: 'ben again', ...verified('ben') })
     expect([another.status, another.body.code]).toEqual([401, 'sso_account_elsewhere'])
 
     const cleo = await s.join('cleo')
+    await verifyAddress(s, cleo)
     const unverified = await signInWith(s, issuer, providerId, { sub: 'cleo', email: cleo.email })
     expect([unverified.status, unverified.body.code]).toEqual([401, 'sso_account_elsewhere'])
 
@@ -158,6 +175,7 @@ onEachDatabase('single sign-on', dialect => {
 
   it('opens a session that reaches the organization of the provider alone', async () => {
     const eve = await s.join('eve', 8)
+    await verifyAddress(s, eve)
     const own = (await eve.post('/api/organizations/', { name: 'Of Eve' })).body
     const session = s.as((await signInWith(s, issuer, providerId, { sub: 'eve', ...verified('eve') })).body.api_key)
     expect((await session.get(`${s.organization}/`)).status).toBe(200)
@@ -272,12 +290,20 @@ onEachDatabase('single sign-on', dialect => {
   it('can be required: passwords then reach other organizations only, except for the owner', async () => {
     const frank = await s.join('frank', 8)
     const gina = await s.join('gina')
+    await verifyAddress(s, gina)
     await frank.post('/api/organizations/', { name: 'Of Frank' })
     const requirement = `${s.organization}/single_sign_on/`
     expect((await frank.patch(requirement, { is_required: true })).status).toBe(403)
-    expect((await s.patch(requirement, { is_required: true })).body).toEqual({ is_required: true })
+    const lacking = await s.patch(requirement, { is_required: true })
+    expect([lacking.status, lacking.body.attr]).toEqual([400, 'is_required'])
+    expect(lacking.body.detail).toContain('second factor')
     const signIn = (email: string, password = 'correct horse battery') =>
       other.as(undefined).post('/api/login/', { email, password })
+    const owner = s.as((await signIn(credentials.email, credentials.password)).body.api_key)
+    const app = await addAuthenticatorApp(owner)
+    expect((await s.patch(requirement, { is_required: true })).body).toEqual({ is_required: true })
+    const last = await owner.delete(`/api/users/@me/second_factors/${app.id}/`)
+    expect([last.status, last.body.code]).toEqual([400, 'required'])
     expect((await gina.get(`${s.organization}/`)).status).toBe(404)
     const refused = await signIn(gina.email)
     expect([refused.status, refused.body.code]).toEqual([403, 'sso_required'])
@@ -295,8 +321,22 @@ onEachDatabase('single sign-on', dialect => {
     const [ofFrank] = (await elsewhere.get('/api/organizations/')).body.results
     const limited = await newKey(elsewhere, { scoped_organizations: [ofFrank.id] })
     expect((await s.as(limited.body.value).get(`${s.organization}/`)).status).toBe(404)
-    const owner = await signIn(credentials.email, credentials.password)
-    expect((await other.as(owner.body.api_key).get(`${s.organization}/`)).status).toBe(200)
+    const pending = await signIn(credentials.email, credentials.password)
+    expect([pending.status, pending.body.methods]).toEqual([202, ['code', 'recovery_code']])
+    const opened = await other
+      .as(undefined)
+      .post('/api/login/second_factor/', { token: pending.body.token, recovery_code: app.recoveryCodes[0] })
+    expect((await other.as(opened.body.api_key).get(`${s.organization}/`)).status).toBe(200)
+    const heir = (await s.get(`${s.organization}/members/`)).body.results.find(
+      (member: { user: { email: string } }) => member.user.email === frank.email,
+    )
+    const handedOver = await s.patch(`${s.organization}/members/${heir.user.uuid}/`, { level: 15 })
+    expect([handedOver.status, handedOver.body.attr], 'an owner without a factor').toEqual([400, 'level'])
+    // After a lost device, the password alone opens nothing but the set-up of a new factor.
+    await s.halyard.database.transaction(tx => resetFactors(tx, app.userId, instantOf(new Date())))
+    const bare = other.as((await signIn(credentials.email, credentials.password)).body.api_key)
+    expect((await bare.get(`${s.organization}/`)).status).toBe(403)
+    expect((await bare.get('/api/users/@me/second_factors/')).body.required_by).toHaveLength(1)
     const session = await signInWith(other, issuer, providerId, { sub: 'gina', ...verified('gina') })
     expect((await other.as(session.body.api_key).get(`${s.organization}/`)).status).toBe(200)
     const path = `${s.organization}/identity_providers/${providerId}/`

@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
 import { type Issuers, isOutage, reasonOf } from '../single-sign-on/issuers.ts'
-import { clockToleranceSeconds, signatureAlgorithms } from '../single-sign-on/provider-client.ts'
+import { clockToleranceSeconds, isIdentifier, signatureAlgorithms } from '../single-sign-on/provider-client.ts'
 import { brokenRule, type TrustRelationship } from './trust-relationship.ts'
 
 interface Deps {
@@ -36,13 +36,15 @@ export async function exchangeToken(
   const relationship = await database.read(tx => tx.trustRelationships.find(relationshipId))
   if (!relationship) throw invalid('audience', 'invalid_target', '`audience` must be the id of a trust relationship.')
   const claims = await verify(issuers, relationship, token)
+  const { sub } = claims
+  if (!isIdentifier(sub)) throw refused('The claim `sub` must be a text of at most 255 characters.')
   const broken = brokenRule(relationship.rules, claims)
   if (broken) throw refused(`The claim \`${broken.claim}\` does not match the trust relationship.`)
   return database.transaction(async tx => {
     // Read again: a relationship that was removed or changed meanwhile issues nothing.
     const current = await tx.trustRelationships.find(relationship.id)
     if (current?.updatedAt !== relationship.updatedAt) throw refused('The trust relationship has changed. Try again.')
-    return issueKey(tx, relationship, String(claims.sub), origin, now())
+    return issueKey(tx, relationship, sub, origin, now())
   })
 }
 

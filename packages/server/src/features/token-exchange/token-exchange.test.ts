@@ -235,6 +235,29 @@ onEachDatabase('token exchange', dialect => {
     expect([reply.status, reply.body.error]).toEqual([503, 'temporarily_unavailable'])
   })
 
+  it('refuses a subject that is no text or cannot be stored, and does not repeat requests to an issuer that is down', async () => {
+    const anyone = [{ claim: 'repository', match: 'exact', value: 'acme/shop' }]
+    const id = await trust({ rules: anyone })
+    for (const sub of [7, ['x'], { a: 1 }, true, '', 'nul\u0000', '\ud800', 'x'.repeat(256)]) {
+      const reply = await exchange(id, await gitHubToken({ sub }))
+      expect([reply.status, reply.body.error], JSON.stringify(sub)).toEqual([400, 'invalid_request'])
+    }
+    expect((await exchange(id, await gitHubToken({ repository: 'nul\u0000' }))).status).toBe(400)
+    expect((await exchange(id, await gitHubToken({ 'other\u0000': 'nul\u0000' }))).status).toBe(200)
+    const down = await startTokenIssuer()
+    const own = { databaseUrl: database.url, environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${down.url}` } }
+    const node = await startScenario(dialect, own)
+    const relationship = (await node.post(`${s.organization}/trust_relationships/`, content({ issuer: down.url }))).body
+    const token = await down.sign({ aud: audience, ...shapes.GitHub.claims })
+    down.isDown = true
+    const attempts = await Promise.all([1, 2, 3].map(() => exchange(relationship.id, token, node)))
+    expect(attempts.map(({ body }) => body.error)).toEqual(Array(3).fill('temporarily_unavailable'))
+    await exchange(relationship.id, token, node)
+    expect(down.requests).toHaveLength(1)
+    await node.close()
+    await down.close()
+  })
+
   it('refuses rules that would trust strangers, and content that is wrong', async () => {
     const path = `${s.organization}/trust_relationships/`
     const rule = (fields: object) => ({ rules: [{ claim: 'sub', match: 'exact', value: 'x', ...fields }] })

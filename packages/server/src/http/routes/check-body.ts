@@ -146,7 +146,10 @@ function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly 
  */
 function checkText(schema: AnySchema, body: unknown, path: readonly string[] = []): void {
   if (schema.items && Array.isArray(body)) {
-    for (const item of body) checkText(schema.items, item, path)
+    for (const item of body) {
+      if (typeof item === 'string') checkStorable(item, path)
+      else checkText(schema.items, item, path)
+    }
     return
   }
   if (!schema.properties || !isObject(body)) return
@@ -159,13 +162,16 @@ function checkText(schema: AnySchema, body: unknown, path: readonly string[] = [
     if ((property.minLength ?? 0) > 0 && value.trim() === '') {
       throw invalid(here.join('__'), 'blank', 'This field may not be blank.')
     }
-    if (value.includes('\u0000') || !value.isWellFormed()) {
-      throw invalid(here.join('__'), 'invalid_input', 'This field contains characters that cannot be stored.')
-    }
+    checkStorable(value, here)
     if (isName(name, property) && !isOneLine(value)) {
       throw invalid(here.join('__'), 'invalid_input', 'Use one line without control characters.')
     }
   }
+}
+
+function checkStorable(text: string, path: readonly string[]): void {
+  if (!text.includes('\u0000') && text.isWellFormed()) return
+  throw invalid(path.join('__'), 'invalid_input', 'This field contains characters that cannot be stored.')
 }
 
 const nameFields = new Set(['name', 'label', 'title', 'first_name'])
