@@ -28,6 +28,8 @@ import { serveCodeReferences } from './features/code-references/code-reference-r
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import { serveDefinitions } from './features/definitions/definition-routes.ts'
+import { serveDemo } from './features/demo/demo-routes.ts'
+import type { EventReceiver } from './features/events/ingest/ingest.ts'
 import { serveAccessControls } from './features/flags/access/access-control-routes.ts'
 import { serveRoleAccess } from './features/flags/access/role-access-routes.ts'
 import { serveBulkFlags } from './features/flags/bulk/bulk-routes.ts'
@@ -98,6 +100,7 @@ export interface ApiServices {
   readonly scanner: Scanner
   readonly writes: GatedWrites
   readonly overrideSigner: OverrideSigner
+  readonly ingest: EventReceiver
   /** Requests to webhooks. */
   readonly outgoing: Outgoing
   readonly singleSignOn: SingleSignOn
@@ -242,7 +245,8 @@ function servePluginResources(serve: ServeRoute, { database, plugins, now }: Api
 }
 
 function serveMigration(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, serving, writes, onCohortWork, onShadowCompared, now } = deps
+  const { database, ingest, serving, writes, onCohortWork, onShadowCompared, now } = deps
+  serveDemo(serve, { writes, ingest, onCohortWork, now })
   serveImports(serve, { database, writes, onCohortWork, now })
   serveCertificates(serve, { database, now })
   serveShadow(serve, { database, access: serving.access, onCompared: onShadowCompared, now })

@@ -95,6 +95,14 @@ const fields = {
 
 const ProjectChange = Type.Object({ name: Type.Optional(ProjectName), ...fields })
 
+const LoadedDemo = Type.Object(
+  {
+    flags: Type.Integer({ description: 'How many flags were created.', examples: [8] }),
+    people: Type.Integer({ description: 'How many people were created.', examples: [200] }),
+  },
+  { title: 'LoadedDemo', description: 'What the demo created.' },
+)
+
 export const projectRoutes = {
   list: route({
     method: 'GET',
@@ -156,6 +164,18 @@ export const projectRoutes = {
     access: inProject('project:write'),
     params: ProjectParams,
     responses: { 204: null },
+  }),
+  loadDemo: route({
+    method: 'POST',
+    path: `${project}/load_demo`,
+    tag,
+    operationId: 'loadDemo',
+    summary: 'Load the demo into an empty project',
+    description:
+      'Creates flags with a history, a cohort, people, companies and a month of evaluations, as `halyard demo` does. A project with flags gets 400 and stays as it is.',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    responses: { 200: LoadedDemo },
   }),
   resetToken: route({
     method: 'PATCH',

@@ -1,13 +1,11 @@
-import { type ConnectedSdk, type Project, routes } from '@halyard/contract'
+import type { ConnectedSdk, Project } from '@halyard/contract'
 import { Alert, Group, Loader, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { snippets } from '../flags/code/snippets.ts'
 import { TargetSnippets } from '../flags/code/target-snippets.tsx'
 import { useFormats, useMessages } from '../i18n/language.tsx'
-import { pollMilliseconds } from '../services/polling.ts'
-import { useCall } from '../services/services.ts'
+import { useFirstCall } from '../services/first-call.ts'
 import { useProject } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
@@ -19,24 +17,16 @@ export function SetupPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/setup' })
   const project = useProject(projectId)
-  const call = useCall()
-  const connected = useQuery({
-    queryKey: ['connected-sdks', projectId],
-    queryFn: ({ signal }) => call(routes.sdkUsage.list, { params: { project_id: projectId }, signal }),
-    // A new SDK is pushed; its counts are not.
-    refetchInterval: pollMilliseconds,
-  })
-  const isUnseen = connected.data?.length === 0
-  const lastEvaluated = useLastEvaluated(projectId, isUnseen)
+  const { sdks: connected, lastEvaluated, isPending } = useFirstCall(projectId)
   return (
     <Page title={t.setup.title} intro={t.setup.intro}>
       <Loaded query={connected}>
         {sdks =>
-          isUnseen && lastEvaluated.isPending ? (
+          isPending ? (
             <Loading />
           ) : (
             <Stack gap="lg">
-              <FirstCall sdks={sdks} lastEvaluated={lastEvaluated.data ?? null} />
+              <FirstCall sdks={sdks} lastEvaluated={lastEvaluated} />
               {project && <Snippets project={project} />}
               {sdks.length > 0 && <ConnectedSdks sdks={sdks} />}
             </Stack>
@@ -68,24 +58,6 @@ function FirstCall({ sdks, lastEvaluated }: { sdks: readonly ConnectedSdk[]; las
       )}
     </div>
   )
-}
-
-/** Evaluations may be reported by events alone, as by SDKs that evaluate locally: the list of flags counts them too. */
-function useLastEvaluated(projectId: string, isWanted: boolean) {
-  const call = useCall()
-  const params = { project_id: projectId }
-  return useQuery({
-    queryKey: ['flag-usage', projectId, 'last evaluated'],
-    queryFn: async ({ signal }) => {
-      const query = { order: '-last_called_at', limit: '1' }
-      const [flag] = (await call(routes.flagList.list, { params, query, signal })).results
-      if (!flag) return null
-      const [usage] = await call(routes.flagList.usage, { params, query: { ids: String(flag.id) }, signal })
-      return usage?.last_called_at ?? null
-    },
-    enabled: isWanted,
-    refetchInterval: pollMilliseconds,
-  })
 }
 
 function Snippets({ project }: { project: Project }) {

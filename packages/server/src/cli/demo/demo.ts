@@ -1,22 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { printJson, progress } from '../output.ts'
-import { type Api, connect, type RemoteOptions, withApi } from '../remote/api.ts'
 import {
   demoCohort,
-  demoCompanies,
   demoOrganizationName,
-  demoPeople,
   demoPluginName,
   demoPluginSource,
   demoProjectName,
   demoStagingName,
   demoTeam,
-} from './demo-content.ts'
+} from '../../features/demo/demo-content.ts'
+import { profileBatches, usageBatches } from '../../features/demo/demo-events.ts'
+import { demoStory, slowAnswersMetric } from '../../features/demo/demo-story.ts'
+import { printJson, progress } from '../output.ts'
+import { type Api, connect, type RemoteOptions, withApi } from '../remote/api.ts'
 import { dateHistory, holdsProject, removeAccounts } from './demo-database.sql.ts'
-import { demoAnswers, demoStory, slowAnswersMetric } from './demo-story.ts'
 
-const eventsAtOnceMax = 500
-const daysOfUsage = 30
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** `halyard demo [--remove]`: creates an organization with examples through the public API, or removes it again. */
@@ -84,21 +81,19 @@ interface Place {
 async function fill(api: Api, connectAs: (key: string) => Api, now: Date): Promise<{ id: number }> {
   const place = await build(api)
   const { path, organization, project } = place
-  const send = async (batch: unknown[]) => {
-    for (let from = 0; from < batch.length; from += eventsAtOnceMax) {
-      await api('POST', '/batch/', { api_key: project.api_token, batch: batch.slice(from, from + eventsAtOnceMax) })
-    }
+  const send = async (batches: readonly unknown[][]) => {
+    for (const batch of batches) await api('POST', '/batch/', { api_key: project.api_token, batch })
   }
   progress('Installing a plugin …')
   await addPlugin(api, place)
   progress('Sending persons, companies and events …')
-  await send([...peopleEvents(), ...companyEvents(), ...orderEvents()])
+  await send(profileBatches())
   const cohort = await api('POST', `${path}/cohorts/`, demoCohort)
   const team = await createTeam(api, connectAs, organization, project.api_token)
   progress('Creating flags and their history …')
-  const flags = await live(demoStory(cohort.id), path, team, project.api_token, now)
+  const flags = await live(demoStory({ cohortId: cohort.id, companyIndex: 0 }), path, team, project.api_token, now)
   progress('Sending a month of usage …')
-  await send(Object.entries(demoAnswers).flatMap(([key, answers]) => usageEvents(key, answers, now)))
+  await send(usageBatches(now))
   progress('Scheduling changes …')
   await plan(api, place, flags, now)
   return project
@@ -212,48 +207,4 @@ async function plan(
   await api('POST', `${path}/feature_flags/${flags['smart-recommendations']}/metrics/`, {
     samples: [slowAnswersMetric, slowAnswersMetric],
   })
-}
-
-const peopleEvents = (): unknown[] =>
-  demoPeople.map(({ distinctId, properties, company }) => ({
-    event: '$identify',
-    distinct_id: distinctId,
-    properties: { $set: properties, $groups: { company } },
-  }))
-
-const companyEvents = (): unknown[] =>
-  demoCompanies.map(({ key, properties }) => ({
-    event: '$groupidentify',
-    distinct_id: demoPeople[0]?.distinctId,
-    properties: { $group_type: 'company', $group_key: key, $group_set: properties },
-  }))
-
-const orderEvents = (): unknown[] =>
-  demoPeople.slice(0, 40).map(({ distinctId }, index) => ({
-    event: 'order placed',
-    distinct_id: distinctId,
-    properties: { items: (index * 7) % 30 },
-  }))
-
-/** A month of calls that grow from day to day, with quieter weekends. */
-function usageEvents(key: string, answers: Readonly<Record<string, number>>, now: Date): unknown[] {
-  const weighted = Object.entries(answers).flatMap(([answer, weight]) => Array<string>(weight ?? 0).fill(answer))
-  if (weighted.length === 0) return []
-  return Array.from({ length: daysOfUsage }, (_, index) => {
-    const day = new Date(now.getTime() - (daysOfUsage - 1 - index) * dayMilliseconds)
-    const isWeekend = day.getUTCDay() % 6 === 0
-    const calls = Math.round((8 + index) * (isWeekend ? 0.5 : 1))
-    return Array.from({ length: calls }, (_call, call) => {
-      const answer = weighted[(call * 7 + index) % weighted.length] ?? 'false'
-      return {
-        event: '$feature_flag_called',
-        distinct_id: demoPeople[(call * 11 + index * 3) % demoPeople.length]?.distinctId,
-        timestamp: day.toISOString(),
-        properties: {
-          $feature_flag: key,
-          $feature_flag_response: answer === 'true' ? true : answer === 'false' ? false : answer,
-        },
-      }
-    })
-  }).flat()
 }

@@ -1,36 +1,96 @@
-import { Anchor, Button, Code, Text } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMessages } from '../../i18n/language.tsx'
+import type { ReactNode } from 'react'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { FirstSteps } from '../first-steps.tsx'
 
-/** Replaces the list when the project has no flags, or none match the filters. */
-export function NoFlags(props: {
+interface Props {
   projectId: string
   isFiltered: boolean
   onClear: () => void
   /** Absent for those who cannot create flags. */
   onCreate: (() => void) | undefined
-}) {
+}
+
+/** Replaces the list when the project has no flags, or none match the filters. */
+export function NoFlags({ projectId, isFiltered, onClear, onCreate }: Props) {
   const t = useMessages()
-  if (!props.isFiltered) {
+  if (isFiltered) {
     return (
-      <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyText}>
-        {props.onCreate && <Button onClick={props.onCreate}>{t.flags.create}</Button>}
-        <Anchor component={Link} to={`/project/${props.projectId}/setup`} size="sm" underline="always">
-          {t.setup.title}
-        </Anchor>
-        <Text ta="center" c="dimmed" size="xs" mt="md">
-          {t.flags.emptyDemo}
-        </Text>
-        <Code>npm run halyard -- demo</Code>
+      <EmptyState title={t.flags.noMatches} text={t.flags.noMatchesText}>
+        <Button variant="default" onClick={onClear}>
+          {t.flags.clearFilters}
+        </Button>
       </EmptyState>
     )
   }
+  if (!onCreate) return <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyReadOnly} />
   return (
-    <EmptyState title={t.flags.noMatches} text={t.flags.noMatchesText}>
-      <Button variant="default" onClick={props.onClear}>
-        {t.flags.clearFilters}
+    <Stack maw={960} w="100%" mx="auto" my="lg" gap="xl">
+      <div>
+        <Title order={2}>{t.flags.emptyTitle}</Title>
+        <Text c="dimmed" size="sm">
+          {t.flags.emptyText}
+        </Text>
+      </div>
+      <SimpleGrid cols={{ base: 1, sm: 3 }}>
+        <Start title={t.start.create} text={t.start.createText}>
+          <Button onClick={onCreate}>{t.flags.create}</Button>
+        </Start>
+        <Start title={t.start.import} text={t.start.importText}>
+          <Button
+            variant="default"
+            renderRoot={props => <Link {...props} to="/project/$projectId/settings/import" params={{ projectId }} />}
+          >
+            {t.imports.title}
+          </Button>
+        </Start>
+        <LoadDemo projectId={projectId} />
+      </SimpleGrid>
+      <FirstSteps projectId={projectId} hasFlags={false} />
+    </Stack>
+  )
+}
+
+function Start({ title, text, children }: { title: string; text: string; children: ReactNode }) {
+  return (
+    <Card withBorder padding="lg" radius="md">
+      <Stack h="100%" align="flex-start" gap="xs">
+        <Title order={3}>{title}</Title>
+        <Text size="sm" c="dimmed" flex={1}>
+          {text}
+        </Text>
+        {children}
+      </Stack>
+    </Card>
+  )
+}
+
+function LoadDemo({ projectId }: { projectId: string }) {
+  const t = useMessages()
+  const { count } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const load = useMutation({
+    mutationFn: () => call(routes.projects.loadDemo, { params: { project_id: projectId } }),
+    onSuccess: ({ flags, people }) => {
+      notify.success({ message: t.start.demoLoaded(count(flags), count(people)) })
+      return queries.invalidateQueries()
+    },
+  })
+  return (
+    <Start title={t.start.demo} text={t.start.demoText}>
+      <Button variant="default" loading={load.isPending} onClick={() => load.mutate()}>
+        {t.start.loadDemo}
       </Button>
-    </EmptyState>
+      <ProblemAlert error={load.error} />
+    </Start>
   )
 }

@@ -12,9 +12,8 @@ export const flags: FlagsMessages = {
     count: (visible, total) =>
       visible === total ? flagCount(total) : `${grouped(visible)} von ${grouped(total)} Flags`,
     emptyTitle: 'Noch keine Flags',
-    emptyDemo: 'Erst einmal umsehen? Lade eine Demo-Organisation:',
-    emptyText:
-      'Schalte Funktionen ohne Deployment ein oder aus: für alle, für einen Prozentsatz oder für bestimmte Personen.',
+    emptyText: 'Ein Flag schaltet eine Funktion für alle, für einige oder für einen Anteil ein.',
+    emptyReadOnly: 'Mitglieder, die bearbeiten können, können das erste erstellen.',
     noMatches: 'Keine passenden Flags',
     noMatchesText:
       'Die Suche umfasst Key, Beschreibung und Tags. Gelöschte Flags findest du über den Status „Gelöscht“.',

@@ -11,9 +11,8 @@ export const flags = {
     count: (visible: number, total: number) =>
       visible === total ? flagCount(total) : `${grouped(visible)} of ${flagCount(total)}`,
     emptyTitle: 'No flags yet',
-    emptyDemo: 'Just exploring? Load a demo organization:',
-    emptyText:
-      'Turn features on or off without deploying: for everyone, a percentage of users, or the users you target.',
+    emptyText: 'A flag turns a feature on for everyone, some people or a share of them.',
+    emptyReadOnly: 'Members who can edit can create the first one.',
     noMatches: 'No matching flags',
     noMatchesText: 'Search covers key, description and tags. Filter by state “Deleted” to find deleted flags.',
     clearFilters: 'Clear filters',

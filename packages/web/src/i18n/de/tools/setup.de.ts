@@ -1,6 +1,22 @@
 import type { SetupMessages } from '../../en/tools/setup.en.ts'
 
 export const setup: SetupMessages = {
+  start: {
+    create: 'Flag erstellen',
+    createText: 'Beginne mit einer Funktion und wähle, wer sie bekommt.',
+    import: 'Importieren',
+    importText: 'Übernimm Flags und Segmente aus einem anderen Dienst. Alle behalten ihre Variante.',
+    demo: 'Umsehen',
+    demoText: 'Fülle dieses Projekt mit Flags, Personen und einem Monat Auswertungen eines Beispielshops.',
+    loadDemo: 'Demo laden',
+    demoLoaded: (flags, people) => `${flags} Flags und ${people} Personen geladen`,
+    steps: 'Erste Schritte',
+    stepFlag: 'Erstelle dein erstes Flag',
+    stepConnect: 'Verbinde deine Anwendung mit einem SDK',
+    stepCall: 'Warte auf den ersten Aufruf',
+    done: 'Erledigt',
+    open: 'Offen',
+  },
   setup: {
     title: 'SDK einrichten',
     intro: 'Verbinde eine Anwendung und sieh, welche SDKs dieses Projekt aufrufen.',

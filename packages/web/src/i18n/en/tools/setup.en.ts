@@ -1,5 +1,21 @@
 /** Messages of the SDK setup. */
 export const setup = {
+  start: {
+    create: 'Create a flag',
+    createText: 'Start with one feature and choose who gets it.',
+    import: 'Import',
+    importText: 'Bring flags and segments from another service. Everyone keeps their variant.',
+    demo: 'Look around',
+    demoText: 'Fill this project with flags, people and a month of evaluations of an example shop.',
+    loadDemo: 'Load demo',
+    demoLoaded: (flags: string, people: string) => `${flags} flags and ${people} people loaded`,
+    steps: 'First steps',
+    stepFlag: 'Create your first flag',
+    stepConnect: 'Connect your app with an SDK',
+    stepCall: 'Waiting for the first call',
+    done: 'Done',
+    open: 'Open',
+  },
   setup: {
     title: 'SDK setup',
     intro: 'Connect an application, and see which SDKs call this project.',

@@ -1,4 +1,4 @@
-/** What `halyard demo` is about: a small shop, its customers and the people who look after it. */
+/** What the demo is about: a small shop, its customers and the people who look after it. */
 
 export const demoOrganizationName = 'Halyard demo'
 export const demoProjectName = 'Demo shop'

@@ -39,10 +39,20 @@ const pricing = (shares: readonly [number, number, number], countries: readonly 
 const staff = condition(100, person('email', 'ends_with', '@acme.example'))
 const regulars = (orders: string) => condition(100, person('orders', 'gte', orders))
 const appFrom = (version: string) => condition(100, person('app_version', 'semver_gte', version))
-const byCompany = (share: number) => ({ groups: [condition(share)], aggregation_group_type_index: 0 })
+/** What the flags refer to. */
+interface DemoReferences {
+  /** Paying customers. */
+  readonly cohortId: number
+  /** The index of the group type `company`. */
+  readonly companyIndex: number
+}
 
 /** Five weeks of a team that rolls things out, from the first day to the last. */
-export function demoStory(cohortId: number): readonly DemoStep[] {
+export function demoStory({ cohortId, companyIndex }: DemoReferences): readonly DemoStep[] {
+  const byCompany = (share: number) => ({
+    groups: [condition(share)],
+    aggregation_group_type_index: companyIndex,
+  })
   const paying = (share: number) => condition(share, { key: 'id', type: 'cohort', operator: 'in', value: cohortId })
   return [
     made(36, 'owner', {

@@ -1,0 +1,48 @@
+import { Anchor, List, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMessages } from '../i18n/language.tsx'
+import { useFirstCall } from '../services/first-call.ts'
+import { CheckIcon, CircleIcon } from '../ui/icons.tsx'
+
+/** From an empty project to an application that evaluates a flag. The last step is ticked when the first call arrives. */
+export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlags: boolean }) {
+  const t = useMessages()
+  const { isReceived } = useFirstCall(projectId)
+  const project = `/project/${projectId}`
+  const steps = [
+    { text: t.start.stepFlag, to: `${project}/flags/new`, isDone: hasFlags },
+    { text: t.start.stepConnect, to: `${project}/setup`, isDone: isReceived },
+    { text: isReceived ? t.setup.received : t.start.stepCall, to: undefined, isDone: isReceived },
+  ]
+  return (
+    <section>
+      <Title order={2} mb="xs">
+        {t.start.steps}
+      </Title>
+      <List spacing="xs" center role="status">
+        {steps.map(({ text, to, isDone }, index) => (
+          <List.Item
+            // biome-ignore lint/suspicious/noArrayIndexKey: the steps never move.
+            key={index}
+            icon={
+              <ThemeIcon size={22} radius="xl" color={isDone ? 'green' : 'gray'} variant={isDone ? 'filled' : 'light'}>
+                {isDone ? <CheckIcon size={14} /> : <CircleIcon size={14} />}
+              </ThemeIcon>
+            }
+          >
+            <VisuallyHidden>{isDone ? t.start.done : t.start.open}: </VisuallyHidden>
+            {to && !isDone ? (
+              <Anchor component={Link} to={to} size="sm" underline="always">
+                {text}
+              </Anchor>
+            ) : (
+              <Text span size="sm" c={isDone ? undefined : 'dimmed'}>
+                {text}
+              </Text>
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </section>
+  )
+}
