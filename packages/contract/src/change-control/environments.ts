@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { FlagSummary } from '../flag-list/flag-list.ts'
 import { ActivityChange } from '../flags/activity.ts'
 import { flagKeyCharactersMax } from '../flags/flags.ts'
 import { UserBasic } from '../organizations/users.ts'
@@ -57,6 +58,7 @@ const FlagInEnvironment = Type.Object({
   rollout_percentage: Nullable(Type.Integer({ description: 'Percentage of a simple flag.', examples: [100] })),
   version: Nullable(Type.Integer({ description: 'Version of the flag.', examples: [4] })),
   can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag there.', examples: [true] }),
+  flag: Nullable(FlagSummary),
 })
 const FlagRow = Type.Object(
   {

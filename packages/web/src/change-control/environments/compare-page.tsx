@@ -1,13 +1,14 @@
-import { type EnvironmentSet, type FlagAcrossEnvironments, routes } from '@halyard/contract'
-import { Badge, Button, Checkbox, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { type EnvironmentSet, routes } from '@halyard/contract'
+import { Button, Group, NativeSelect, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { Suspense, useState } from 'react'
+import { useParams } from '@tanstack/react-router'
+import { type ReactNode, Suspense, useState } from 'react'
 import { useEnvironmentSets } from '../../flags/environments/environment-queries.ts'
-import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { nextEnvironment } from '../../flags/environments/promotion.ts'
+import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { DataTable } from '../../ui/data/data-table.tsx'
+import { useCanWrite } from '../../services/session-queries.ts'
 import { Pagination } from '../../ui/data/pagination.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { NotFound } from '../../ui/feedback/not-found.tsx'
@@ -15,6 +16,7 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
+import { ComparedFlags } from './compared-flags.tsx'
 
 const PromoteDialog = lazyComponent(
   async () => (await import('../../flags/environments/promote-dialog.tsx')).PromoteDialog,
@@ -65,10 +67,18 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
   const [offset, setOffset] = useState(0)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [from, setFrom] = useState(set.environments[0]?.project ?? 0)
+  const [to, setTo] = useState(nextEnvironment(set, from)?.project ?? from)
   const [isPromoting, setIsPromoting] = useState(false)
+  const canCreate = useCanWrite(String(to))
   const flags = useFlagsAcross(organizationId, set.id, { isDiffering, search, offset })
   const toggle = (key: string) =>
     setChosen(old => (old.includes(key) ? old.filter(each => each !== key) : [...old, key]))
+  const turn = (next: { from: number; to: number }) => {
+    setFrom(next.from)
+    setTo(next.to)
+    // What can be promoted depends on the direction.
+    setChosen([])
+  }
   return (
     <Page
       wide
@@ -97,16 +107,12 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
             }}
             pb={8}
           />
-          <NativeSelect
-            label={t.promotion.from}
-            value={String(from)}
-            onChange={event => setFrom(Number(event.currentTarget.value))}
-            data={set.environments.map(({ project, name }) => ({ value: String(project), label: name }))}
-          />
-          <Button disabled={chosen.length === 0} onClick={() => setIsPromoting(true)}>
-            {chosen.length === 0 ? t.environments.promote : t.environments.promoteSelected(chosen.length)}
-          </Button>
         </Group>
+        <DirectionForm set={set} from={from} to={to} onChange={turn}>
+          <Button disabled={chosen.length === 0} onClick={() => setIsPromoting(true)}>
+            {chosen.length === 0 ? t.environments.selectToPromote : t.environments.promoteSelected(chosen.length)}
+          </Button>
+        </DirectionForm>
         <Loaded query={flags}>
           {({ results, count }) =>
             results.length === 0 ? (
@@ -116,8 +122,13 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
               />
             ) : (
               <>
-                {!results.some(canPromote) && <Text size="sm">{t.bulk.readOnly}</Text>}
-                <FlagTable set={set} rows={results} chosen={chosen} onToggle={toggle} />
+                <ComparedFlags
+                  set={set}
+                  rows={results}
+                  direction={{ from, to, canCreate }}
+                  chosen={chosen}
+                  onToggle={toggle}
+                />
                 <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
               </>
             )
@@ -131,6 +142,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
             set={set}
             keys={chosen}
             from={from}
+            to={to}
             onClose={() => {
               setIsPromoting(false)
               setChosen([])
@@ -142,59 +154,40 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
   )
 }
 
-const canPromote = ({ environments }: FlagAcrossEnvironments): boolean => environments.some(({ can_edit }) => can_edit)
-
-interface TableProps {
+interface DirectionProps {
   set: EnvironmentSet
-  rows: readonly FlagAcrossEnvironments[]
-  chosen: readonly string[]
-  onToggle: (key: string) => void
+  from: number
+  to: number
+  onChange: (direction: { from: number; to: number }) => void
+  children: ReactNode
 }
 
-function FlagTable({ set, rows, chosen, onToggle }: TableProps) {
+/** "staging → production": a choice that would lead to itself turns the direction around. */
+function DirectionForm({ set, from, to, onChange, children }: DirectionProps) {
   const t = useMessages()
-  const { percent } = useFormats()
-  const stateOf = ({ active, rollout_percentage: rollout }: FlagAcrossEnvironments['environments'][number]): string => {
-    if (!active) return t.flags.stateOff
-    return rollout === null ? t.flags.stateOn : `${t.flags.stateOn} · ${percent(rollout)}`
+  const options = set.environments.map(({ project, name }) => ({ value: String(project), label: name }))
+  const choose = (next: { from?: number; to?: number }) => {
+    const direction = { from, to, ...next }
+    onChange(direction.from === direction.to ? { from: to, to: from } : direction)
   }
   return (
-    <DataTable
-      label={t.environments.flagsOf(set.name)}
-      head={[t.environments.flag, ...set.environments.map(({ name }) => name), t.environments.difference]}
-      rows={rows.map(row => ({
-        key: row.key,
-        cells: [
-          canPromote(row) ? (
-            <Checkbox
-              key="key"
-              label={row.key}
-              aria-label={t.environments.selectFlag(row.key)}
-              checked={chosen.includes(row.key)}
-              onChange={() => onToggle(row.key)}
-            />
-          ) : (
-            row.key
-          ),
-          ...set.environments.map(({ project }) => {
-            const there = row.environments.find(each => each.project === project)
-            return there && there.flag_id !== null ? (
-              <Link
-                key={project}
-                to="/project/$projectId/flags/$flagId"
-                params={{ projectId: String(project), flagId: String(there.flag_id) }}
-              >
-                {stateOf(there)}
-              </Link>
-            ) : (
-              t.environments.missing
-            )
-          }),
-          <Badge key="differs" variant="light" color={row.differs ? 'yellow' : 'green'}>
-            {row.differs ? t.environments.different : t.environments.same}
-          </Badge>,
-        ],
-      }))}
-    />
+    <Group align="flex-end" gap="xs">
+      <NativeSelect
+        label={t.promotion.from}
+        value={String(from)}
+        onChange={event => choose({ from: Number(event.currentTarget.value) })}
+        data={options}
+      />
+      <Text aria-hidden="true" pb={8}>
+        →
+      </Text>
+      <NativeSelect
+        label={t.promotion.to}
+        value={String(to)}
+        onChange={event => choose({ to: Number(event.currentTarget.value) })}
+        data={options}
+      />
+      {children}
+    </Group>
   )
 }

@@ -28,6 +28,8 @@ interface Props {
   keys: readonly string[]
   /** The project to promote from. */
   from: number
+  /** The project to promote to; the next environment by default. */
+  to?: number | undefined
   onClose: () => void
 }
 
@@ -37,11 +39,11 @@ const noFlags: readonly never[] = []
 const noProject = { group_types: {} }
 
 /** Plans a promotion side by side, then applies exactly that plan. */
-export function PromoteDialog({ organizationId, set, keys, from, onClose }: Props) {
+export function PromoteDialog({ organizationId, set, keys, from, to: suggested, onClose }: Props) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
-  const [to, setTo] = useState(() => nextEnvironment(set, from)?.project ?? from)
+  const [to, setTo] = useState(() => suggested ?? nextEnvironment(set, from)?.project ?? from)
   const [parts, setParts] = useState<readonly PromotionPart[]>(defaultParts)
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)

@@ -1,4 +1,4 @@
-import type { EnvironmentSet, PromotionPlan } from '@halyard/contract'
+import type { EnvironmentSet, FlagAcrossEnvironments, PromotionPlan } from '@halyard/contract'
 import type { FieldChange } from '../history/change-list.tsx'
 
 export const promotionParts = ['filters', 'payloads', 'tags', 'active'] as const
@@ -23,3 +23,25 @@ export const needsApproval = ({ items }: Pick<PromotionPlan, 'items'>): boolean 
 
 export const hasChanges = ({ items }: Pick<PromotionPlan, 'items'>): boolean =>
   items.some(({ action }) => action !== 'none')
+
+/** Why a flag cannot be promoted; undefined when it can. */
+export type PromotionObstacle = 'missing' | 'same' | 'not_editable'
+
+interface Direction {
+  readonly from: number
+  readonly to: number
+  /** Whether the user can create flags where the key is missing. */
+  readonly canCreate: boolean
+}
+
+export function promotionObstacle(
+  { differs, environments }: Pick<FlagAcrossEnvironments, 'differs' | 'environments'>,
+  { from, to, canCreate }: Direction,
+): PromotionObstacle | undefined {
+  const flagIn = (id: number) => environments.find(({ project }) => project === id)
+  const target = flagIn(to)
+  if (flagIn(from)?.flag_id == null) return 'missing'
+  if (!differs) return 'same'
+  const canWrite = target?.flag_id == null ? target !== undefined && canCreate : target.can_edit
+  return canWrite ? undefined : 'not_editable'
+}

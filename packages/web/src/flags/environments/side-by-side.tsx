@@ -9,10 +9,12 @@ interface Props {
   before: string
   after: string
   wording: Wording
+  /** For a previous value from another project. */
+  wordingBefore?: Wording
 }
 
 /** Each changed field in two columns. */
-export function SideBySide({ changes, before, after, wording }: Props) {
+export function SideBySide({ changes, before, after, wording, wordingBefore = wording }: Props) {
   const t = useMessages()
   const names: Record<string, string> = t.fields
   const column = (label: string, lines: readonly string[]) => (
@@ -36,7 +38,7 @@ export function SideBySide({ changes, before, after, wording }: Props) {
             {names[field] ?? field}
           </Text>
           <div className={classes.columns}>
-            {column(before, linesOf(field, old, wording))}
+            {column(before, linesOf(field, old, wordingBefore))}
             {column(after, linesOf(field, next, wording))}
           </div>
         </div>

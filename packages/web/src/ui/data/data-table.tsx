@@ -1,11 +1,18 @@
 import { Table } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import classes from './data-table.module.css'
+
+interface Row {
+  readonly key: string | number
+  readonly cells: readonly ReactNode[]
+  /** Below the cells, over the whole width. */
+  readonly details?: ReactNode
+}
 
 interface Props {
   label: string
   head: readonly string[]
-  rows: readonly { readonly key: string | number; readonly cells: readonly ReactNode[] }[]
+  rows: readonly Row[]
   /** With as many columns as the data has: the table scrolls, not the page. */
   isMatrix?: boolean
 }
@@ -31,8 +38,9 @@ export function DataTable({ label, head, rows, isMatrix = false }: Props) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody role="rowgroup">
-        {rows.map(({ key, cells }) => (
-          <Table.Tr key={key} role="row">
+        {rows.map(({ key, cells, details }) => (
+          <Fragment key={key}>
+          <Table.Tr role="row">
             {cells.map(
               (cell, index) =>
                 index === 0 ? (
@@ -53,6 +61,14 @@ export function DataTable({ label, head, rows, isMatrix = false }: Props) {
               // biome-ignore-end lint/suspicious/noArrayIndexKey: columns never move.
             )}
           </Table.Tr>
+          {details && (
+            <Table.Tr role="row">
+              <Table.Td role="cell" colSpan={head.length}>
+                {details}
+              </Table.Td>
+            </Table.Tr>
+          )}
+          </Fragment>
         ))}
       </Table.Tbody>
     </Table>

@@ -1,14 +1,16 @@
-import { Button } from '@mantine/core'
+import { Button, VisuallyHidden } from '@mantine/core'
 import { ChevronIcon } from '../icons.tsx'
 
 interface Props {
   label: string
+  /** What the label is about, for screen readers. */
+  of?: string
   isOpen: boolean
   onToggle: () => void
 }
 
 /** Toggles the content after it; aligned with the surrounding text. */
-export function DisclosureButton({ label, isOpen, onToggle }: Props) {
+export function DisclosureButton({ label, of, isOpen, onToggle }: Props) {
   return (
     <Button
       variant="subtle"
@@ -24,6 +26,7 @@ export function DisclosureButton({ label, isOpen, onToggle }: Props) {
       onClick={onToggle}
     >
       {label}
+      {of !== undefined && <VisuallyHidden>: {of}</VisuallyHidden>}
     </Button>
   )
 }

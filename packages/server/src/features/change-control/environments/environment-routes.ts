@@ -16,7 +16,7 @@ import type { GatedWrites } from '../gated-writes.ts'
 import { fieldsToWire } from '../requests/change-request-resource.ts'
 import { openRequest } from '../requests/open-request.ts'
 import type { EnvironmentSet } from './environment.ts'
-import { flagTable } from './flag-table.ts'
+import { flagTable, rowToWire } from './flag-table.ts'
 import { type Promoted, type Promotion, type PromotionResult, promote } from './promote.ts'
 import { createSet, getSet, removeSet, updateSet } from './save-set.ts'
 
@@ -76,12 +76,12 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
       )
       const search = query.search?.toLowerCase() ?? ''
       const grants = await grantsFor(tx, actor, { organizationId: organization.id })
-      const rows = (await flagTable(tx, projects, grants)).filter(
+      const rows = (await flagTable(tx, projects)).filter(
         row => (query.differs !== '1' || row.differs) && row.key.toLowerCase().includes(search),
       )
       const window = readWindow(query)
       const items = rows.slice(window.offset, window.offset + window.limit)
-      return pageBody({ count: rows.length, items }, window, url, row => row)
+      return pageBody({ count: rows.length, items }, window, url, row => rowToWire(row, projects, grants))
     }),
   )
 

@@ -5,13 +5,17 @@ import { type Flag, rolloutPercentage } from '../../../domain/flag.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { canEditFlag, type FlagGrants } from '../../access/access.ts'
+import { summaryOf } from '../../flags/list/flag-summary.ts'
+
+interface FlagRow {
+  readonly key: string
+  readonly differs: boolean
+  /** One for each project, in their order. */
+  readonly flags: readonly (Flag | undefined)[]
+}
 
 /** One row per key, one column per project. Bounded by the flags that projects may have. */
-export async function flagTable(
-  tx: Stores,
-  projects: readonly Project[],
-  grants: FlagGrants,
-): Promise<readonly FlagAcrossEnvironments[]> {
+export async function flagTable(tx: Stores, projects: readonly Project[]): Promise<readonly FlagRow[]> {
   const columns: ReadonlyMap<string, ComparedFlag>[] = []
   for (const project of projects) columns.push(await columnOf(tx, project))
   const keys = [...new Set(columns.flatMap(column => [...column.keys()]))].sort()
@@ -21,17 +25,31 @@ export async function flagTable(
     return {
       key,
       differs: others.some(other => !isDeepStrictEqual(other?.compared, first?.compared)),
-      environments: flags.map((one, n) => ({
-        project: projects[n]!.id,
-        flag_id: one?.flag.id ?? null,
-        active: one?.flag.active ?? false,
-        rollout_percentage: one ? rolloutPercentage(one.flag.filters) : null,
-        version: one?.flag.version ?? null,
-        can_edit: one !== undefined && canEditFlag(grants, one.flag),
-      })),
+      flags: flags.map(one => one?.flag),
     }
   })
 }
+
+export const rowToWire = (
+  { key, differs, flags }: FlagRow,
+  projects: readonly Project[],
+  grants: FlagGrants,
+): FlagAcrossEnvironments => ({
+  key,
+  differs,
+  environments: flags.map((flag, n) => {
+    const canEdit = flag !== undefined && canEditFlag(grants, flag)
+    return {
+      project: projects[n]!.id,
+      flag_id: flag?.id ?? null,
+      active: flag?.active ?? false,
+      rollout_percentage: flag ? rolloutPercentage(flag.filters) : null,
+      version: flag?.version ?? null,
+      can_edit: canEdit,
+      flag: flag ? summaryOf(flag, canEdit) : null,
+    }
+  }),
+})
 
 interface ComparedFlag {
   readonly flag: Flag
