@@ -8,6 +8,7 @@ import { requestCommentRoutes } from './change-control/request-comments.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { codeReferenceRoutes } from './code-references/code-references.ts'
 import { definitionRoutes } from './events/definitions.ts'
+import { eventCountRoutes } from './events/event-counts.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { shadowRoutes } from './events/shadow.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
@@ -121,6 +122,7 @@ export {
 } from './events/definitions.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
 export type { ShadowReport, ShadowSummary } from './events/shadow.ts'
+export { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax } from './events/event-counts.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
@@ -303,6 +305,7 @@ export const routes = {
   scim: scimRoutes,
   scimTokens: scimTokenRoutes,
   sdkUsage: sdkUsageRoutes,
+  eventCounts: eventCountRoutes,
   shadow: shadowRoutes,
   secondFactors: secondFactorRoutes,
   serviceKeys: serviceKeyRoutes,

@@ -30,6 +30,7 @@ import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import { serveDefinitions } from './features/definitions/definition-routes.ts'
 import { serveDemo } from './features/demo/demo-routes.ts'
 import type { EventReceiver } from './features/events/ingest/ingest.ts'
+import { serveEventCounts } from './features/events/usage/event-count-routes.ts'
 import { serveAccessControls } from './features/flags/access/access-control-routes.ts'
 import { serveRoleAccess } from './features/flags/access/role-access-routes.ts'
 import { serveBulkFlags } from './features/flags/bulk/bulk-routes.ts'
@@ -232,6 +233,7 @@ function serveAudiences(serve: ServeRoute, { database, writes, scanner, onCohort
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
+  serveEventCounts(serve, { database })
 }
 
 function servePluginResources(serve: ServeRoute, { database, plugins, now }: ApiDeps): void {

@@ -13,6 +13,7 @@ import { readRequestFilter } from '../change-control/requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
 import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { listOf, readFlagSearch } from '../flags/list/flag-search.ts'
+import { readTimeSearch } from '../flags/timeline/time-window.ts'
 import { prefetchFlags } from '../flags/use-flags.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
@@ -98,6 +99,12 @@ const activity = createRoute({
   path: '/activity',
   validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
+})
+const changes = createRoute({
+  getParentRoute: () => project,
+  path: '/changes',
+  validateSearch: readTimeSearch,
+  component: lazyRouteComponent(() => import('../flags/timeline/changes-page.tsx'), 'ChangesPage'),
 })
 const explain = createRoute({
   getParentRoute: () => project,
@@ -320,6 +327,7 @@ const tree = root.addChildren([
       newFlag,
       flag,
       activity,
+      changes,
       explain,
       persons,
       person,

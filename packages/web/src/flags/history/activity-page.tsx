@@ -1,7 +1,7 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useMembers } from '../../services/member-queries.ts'
@@ -43,7 +43,18 @@ export function ActivityPage() {
   const flags = useFlagKeys(projectId, activity.data)
   const wording = useWording({ project: project ?? { group_types: {} }, flags, cohorts: useCohorts(projectId) })
   return (
-    <Page title={t.shell.activity} intro={project?.name} actions={<Export projectId={projectId} search={search} />}>
+    <Page title={t.shell.activity} intro={project?.name} actions={
+        <>
+          <Button
+            variant="default"
+            renderRoot={props => <Link {...props} to="/project/$projectId/changes" params={{ projectId }} />}
+          >
+            {t.timeline.open}
+          </Button>
+          <Export projectId={projectId} search={search} />
+        </>
+      }
+    >
       <Filters projectId={projectId} organizationId={project?.organization} search={search} />
       <LoadMoreList
         query={activity}

@@ -91,6 +91,10 @@ export function Entry({ entry, wording, projectId }: EntryProps) {
               <Link to="/project/$projectId/activity" params={{ projectId }} search={{ entry: String(entry.id) }}>
                 {t.history.permalink}
               </Link>
+              {' · '}
+              <Link to="/project/$projectId/changes" params={{ projectId }} search={{ at: entry.created_at }}>
+                {t.timeline.around}
+              </Link>
             </>
           )}
         </>

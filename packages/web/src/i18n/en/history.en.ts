@@ -1,5 +1,21 @@
 /** Messages of activity, diffs and versions. */
 export const history = {
+  timeline: {
+    title: 'Changes around this time',
+    intro: 'Changes of all flags, with evaluations and events of the same time.',
+    open: 'Timeline',
+    around: 'Around this time',
+    time: 'Time',
+    earlier: 'Hour earlier',
+    later: 'Hour later',
+    now: 'Now',
+    changes: (count: number) => (count === 1 ? '1 change' : `${count} changes`),
+    more: (shown: number) => `The ${shown} newest changes are shown`,
+    none: 'No flag was changed in these two hours',
+    noEvents: 'No events arrived. Counts by minute are kept for a week.',
+    evaluations: 'Evaluations',
+    lane: (name: string, total: string, highest: string) => `${name}: ${total}, at most ${highest} at once`,
+  },
   history: {
     added: 'Added',
     removed: 'Removed',

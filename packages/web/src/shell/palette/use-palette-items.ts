@@ -1,9 +1,9 @@
-import { type FlagSummary, routes } from '@halyard/contract'
+import { type ActivityEntry, type FlagSummary, routes } from '@halyard/contract'
 import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { type FlagPages, listKey } from '../../flags/flag-cache.ts'
 import { describeState } from '../../flags/flag-summary.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -38,6 +38,7 @@ const matchesMax = '50'
 const matchesByLettersMax = '200'
 const searchCharactersMin = 2
 const waitMilliseconds = 120
+const hourMilliseconds = 3_600_000
 
 /** Everything that matches the text, best kinds first. Without a text: recent pages, actions and pages. */
 export function usePaletteItems(
@@ -59,6 +60,7 @@ export function usePaletteItems(
   const actions = useActions(projectId, organizationId)
   const pages = usePages(projectId, organizationId)
   const docs = useDocsPages()
+  const lately = useLateChanges(projectId, command !== undefined && !command.isTurningOn)
   const recent = useMemo(() => readRecent(localStorage), [])
   const recentItems = recent.map(({ path, label, kind }) => ({
     id: `recent ${path}`,
@@ -89,6 +91,7 @@ export function usePaletteItems(
       kind: `${t.palette.kinds.flag} · ${stateOf(flag)}`,
       go: () => open(`${project}/flags/${flag.id}`),
     })),
+    ...lately,
     ...fit(actions, ({ label }) => label).filter(({ id }) => toggles.every(toggle => toggle.id !== id)),
     ...fit(cohorts, ({ name }) => name).map(({ id, name }) => ({
       id: `cohort ${id}`,
@@ -143,6 +146,39 @@ export function usePaletteItems(
   return { items, isSettled: matches.isSettled }
 }
 
+/** When something has to be turned off: what was changed in the last hour, and by whom. */
+function useLateChanges(projectId: string | undefined, isWanted: boolean): PaletteItem[] {
+  const t = useMessages()
+  const { ago } = useFormats()
+  const call = useCall()
+  const navigate = useNavigate()
+  const [since] = useState(() => new Date(Date.now() - hourMilliseconds).toISOString())
+  const { data } = useQuery({
+    queryKey: ['activity', projectId, 'last hour', since],
+    queryFn: ({ signal }) =>
+      call(routes.flags.projectActivity, {
+        params: { project_id: projectId ?? '' },
+        query: { date_from: since, limit: String(perKindMax) },
+        signal,
+      }),
+    enabled: isWanted && projectId !== undefined,
+  })
+  if (!isWanted || projectId === undefined) return []
+  const entries = (data?.results ?? []) as readonly ActivityEntry[]
+  const verbs: Record<string, string> = t.history.verbs
+  return entries.map(({ id, item_id: flagId, activity, created_at, detail, user }) => ({
+    id: `change ${id}`,
+    label: `${(user as { first_name?: string }).first_name || 'Halyard'} ${verbs[activity] ?? activity} ${detail.name}`,
+    kind: ago(created_at, Date.now()),
+    go: () =>
+      navigate({
+        to: '/project/$projectId/flags/$flagId',
+        params: { projectId, flagId: String(flagId) },
+        search: { tab: 'history' },
+      }),
+  }))
+}
+
 /** The flags that the command can change. */
 const togglesOf = (flags: readonly FlagSummary[], { isTurningOn }: FlagCommand): FlagSummary[] =>
   flags.filter(flag => flag.can_edit && !flag.archived && !flag.deleted && flag.active !== isTurningOn)
@@ -192,6 +228,7 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
   const links = [...useEntryGroups().flatMap(({ entries }) => entries), ...useProjectTabs(), ...useOrganizationTabs()]
   const pages = [
     ...new Map(links.filter(link => isWithin(link, params)).map(link => [link.to, link])).values(),
+    ...(projectId === undefined ? [] : [{ to: '/project/$projectId/changes', label: t.timeline.title }]),
     { to: '/account', label: t.shell.account },
   ]
   return [

@@ -63,6 +63,23 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ minute: row.minute, count: Number(row.total) }))
     },
+    /** All events of these names, whatever flags they carried. */
+    async listByMinute(
+      projectId: number,
+      events: readonly string[],
+      { from, to }: { readonly from: Minute; readonly to: Minute },
+    ): Promise<readonly { readonly event: string; readonly minute: Minute; readonly count: number }[]> {
+      const rows = await db
+        .selectFrom('event_counts')
+        .select(['event', 'minute', 'count'])
+        .where('project_id', '=', projectId)
+        .where('event', 'in', [...events])
+        .where('flag_key', '=', '')
+        .where('minute', '>=', from)
+        .where('minute', '<', to)
+        .execute()
+      return rows.map(row => ({ ...row, count: Number(row.count) }))
+    },
     /** Sorted names of the events counted since an instant. */
     async listNames(projectId: number, since: Instant): Promise<readonly string[]> {
       const rows = await db
