@@ -305,6 +305,30 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await strip.getByText('Differs').waitFor()
     await expectSound(page)
 
+    // The other direction: each cell has the sentence of the list, and the difference is shown on demand.
+    await page.goto(organizationPath(`/environments/${sets.results[0].id}`))
+    const row = page.getByRole('row', { name: /pay-later/ })
+    await row.getByRole('link', { name: 'On for 30% of people' }).waitFor()
+    await row.getByRole('link', { name: 'Off for everyone' }).waitFor()
+    await row.getByRole('button', { name: /^Show ?: pay-later/ }).click()
+    await page.getByRole('row').nth(2).getByText('production').first().waitFor()
+    await expectSound(page)
+    await page.getByRole('combobox', { name: 'From' }).selectOption('production')
+    await expect.poll(() => page.getByRole('combobox', { name: 'To' }).inputValue()).toBe(String(development.project))
+    await scenario.post(`/api/projects/${development.project}/feature_flags/`, { key: 'only-here' })
+    await page
+      .getByRole('row', { name: /only-here/ })
+      .getByText('Missing in production')
+      .waitFor()
+    const phone = await visit.signedIn(organizationPath(`/environments/${sets.results[0].id}`), {
+      width: 390,
+      dark: true,
+      locale: 'de-DE',
+    })
+    await phone.getByRole('button', { name: /^Anzeigen ?: pay-later/ }).click()
+    await phone.getByRole('row').nth(2).getByText('production').first().waitFor()
+    await expectSound(phone)
+
     await page.getByRole('button', { name: /Switch project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
     await page.getByLabel('Project name').fill('Kiosk')

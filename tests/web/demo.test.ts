@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { demo } from '../../packages/server/src/cli/demo/demo.ts'
-import { demoPeople } from '../../packages/server/src/features/demo/demo-content.ts'
 import { withDatabase } from '../../packages/server/src/cli/with-database.ts'
+import { demoPeople } from '../../packages/server/src/features/demo/demo-content.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit

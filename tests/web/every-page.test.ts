@@ -63,6 +63,7 @@ beforeAll(async () => {
     person: { path: `${project}/persons/${person.uuid}`, shows: '1 flag for ada' },
     groups: { path: `${project}/groups`, shows: 'acme' },
     activity: { path: `${project}/activity`, shows: 'created' },
+    changes: { path: `${project}/changes`, shows: 'Hour earlier' },
     tags: { path: `${project}/tags`, shows: 'Rename' },
     setup: { path: `${project}/setup`, shows: 'npm install posthog-node' },
     settings: { path: `${project}/settings`, shows: 'Delete project' },

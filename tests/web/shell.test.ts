@@ -313,6 +313,47 @@ describe('the shell', { timeout: 120_000 }, () => {
     await expectSound(german)
   })
 
+  it('shows what changed around a time beside events, and what changed lately beside "turn off"', async () => {
+    const { scenario } = visit
+    const { body: project } = await scenario.post('/api/projects/', { name: 'Outage' })
+    const api = `/api/projects/${project.id}/feature_flags`
+    const { body: flag } = await scenario.post(`${api}/`, { key: 'slow-search', active: true })
+    await scenario.patch(`${api}/${flag.id}/`, { name: 'Index of the new search' })
+    const events = ['checkout', 'checkout', '$feature_flag_called'].map(event => ({ event, distinct_id: 'ada' }))
+    await scenario.post('/batch/', { api_key: project.api_token, batch: events })
+    const page = await visit.signedIn(`/project/${project.id}/activity`)
+    await page.getByRole('link', { name: 'Timeline' }).click()
+    await page.getByRole('heading', { name: 'Changes around this time', level: 1 }).waitFor()
+    const counted = async () => {
+      const at = Date.now()
+      const minutes = (count: number) => new Date(at + count * 60_000).toISOString()
+      const query = `date_from=${minutes(-30)}&date_to=${minutes(30)}`
+      return (await scenario.get(`/api/projects/${project.id}/event_counts/?${query}`)).body.events.length
+    }
+    await expect.poll(counted).toBe(2)
+    await page.reload()
+    await page.getByRole('img', { name: /^checkout: 2/ }).waitFor()
+    await page.getByRole('img', { name: /^Evaluations: 1/ }).waitFor()
+    await page.getByRole('heading', { name: '2 changes' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Hour earlier' }).click()
+    await page.waitForURL(url => url.searchParams.has('at'))
+    await page.goBack()
+    await page.getByRole('link', { name: 'Around this time' }).first().click()
+    await page.waitForURL(url => url.searchParams.has('at'))
+    await page.getByRole('heading', { name: '2 changes' }).waitFor()
+
+    await page.keyboard.press('Control+k')
+    await expectFocus(page.getByRole('combobox', { name: 'Search', exact: true }))
+    await page.keyboard.type('turn off')
+    await page.getByRole('option', { name: /^Turn off slow-search/, selected: true }).waitFor()
+    await page.getByRole('option', { name: /updated slow-search/ }).waitFor()
+    await expectSound(page)
+    const phone = await visit.signedIn(`/project/${project.id}/changes`, { width: 390, dark: true, locale: 'de-DE' })
+    await phone.getByRole('heading', { name: '2 Änderungen' }).waitFor()
+    await expectSound(phone)
+  })
+
   it('keeps addresses from before settings had tabs', async () => {
     const { scenario } = visit
     const organization = scenario.organization.replace('/api/organizations', '/organization')

@@ -120,9 +120,9 @@ export {
   type PropertyValue,
   propertyKinds,
 } from './events/definitions.ts'
+export { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax } from './events/event-counts.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
 export type { ShadowReport, ShadowSummary } from './events/shadow.ts'
-export { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax } from './events/event-counts.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'

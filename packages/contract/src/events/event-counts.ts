@@ -17,7 +17,9 @@ const EventCounts = Type.Object(
         event: Type.String({ description: 'Name of the event.', examples: ['$feature_flag_called'] }),
         counts: Type.Array(Type.Integer(), { description: 'One number per interval.', examples: [[3, 0, 12]] }),
       }),
-      { description: `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.` },
+      {
+        description: `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.`,
+      },
     ),
   },
   { title: 'EventCounts', description: 'How often events arrived, over time.' },

@@ -2,7 +2,7 @@ import { Anchor, List, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/c
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../i18n/language.tsx'
 import { useFirstCall } from '../services/first-call.ts'
-import { CheckIcon, CircleIcon } from '../ui/icons.tsx'
+import { CheckIcon } from '../ui/icons.tsx'
 
 /** From an empty project to an application that evaluates a flag. The last step is ticked when the first call arrives. */
 export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlags: boolean }) {
@@ -19,30 +19,37 @@ export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlag
       <Title order={2} mb="xs">
         {t.start.steps}
       </Title>
-      <List spacing="xs" center role="status">
-        {steps.map(({ text, to, isDone }, index) => (
-          <List.Item
-            // biome-ignore lint/suspicious/noArrayIndexKey: the steps never move.
-            key={index}
-            icon={
-              <ThemeIcon size={22} radius="xl" color={isDone ? 'green' : 'gray'} variant={isDone ? 'filled' : 'light'}>
-                {isDone ? <CheckIcon size={14} /> : <CircleIcon size={14} />}
-              </ThemeIcon>
-            }
-          >
-            <VisuallyHidden>{isDone ? t.start.done : t.start.open}: </VisuallyHidden>
-            {to && !isDone ? (
-              <Anchor component={Link} to={to} size="sm" underline="always">
-                {text}
-              </Anchor>
-            ) : (
-              <Text span size="sm" c={isDone ? undefined : 'dimmed'}>
-                {text}
-              </Text>
-            )}
-          </List.Item>
-        ))}
-      </List>
+      <div role="status">
+        <List spacing="xs" center>
+          {steps.map(({ text, to, isDone }, index) => (
+            <List.Item
+              // biome-ignore lint/suspicious/noArrayIndexKey: the steps never move.
+              key={index}
+              icon={
+                <ThemeIcon
+                  size={22}
+                  radius="xl"
+                  color={isDone ? 'green' : 'gray'}
+                  variant={isDone ? 'filled' : 'light'}
+                >
+                  {isDone && <CheckIcon size={14} />}
+                </ThemeIcon>
+              }
+            >
+              <VisuallyHidden>{isDone ? t.start.done : t.start.open}: </VisuallyHidden>
+              {to && !isDone ? (
+                <Anchor component={Link} to={to} size="sm" underline="always">
+                  {text}
+                </Anchor>
+              ) : (
+                <Text span size="sm" {...(!isDone && { c: 'dimmed' })}>
+                  {text}
+                </Text>
+              )}
+            </List.Item>
+          ))}
+        </List>
+      </div>
     </section>
   )
 }

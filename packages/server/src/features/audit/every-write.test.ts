@@ -224,6 +224,7 @@ onEachDatabase('every route that writes', dialect => {
     const { organization } = s
     const project = await call('POST', '/api/projects/', { name: 'Next' })
     const own = `/api/projects/${project.id}`
+    await call('POST', `${own}/load_demo/`)
     await call('PATCH', `${own}/`, { name: 'Renamed' })
     await call('PATCH', `${own}/reset_token/?overlap_hours=1`)
     await call('DELETE', `${own}/previous_token/`)

@@ -7,8 +7,7 @@ const daysOfUsage = 30
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** People, companies and orders. */
-export const profileBatches = (): unknown[][] =>
-  batches([...peopleEvents(), ...companyEvents(), ...orderEvents()])
+export const profileBatches = (): unknown[][] => batches([...peopleEvents(), ...companyEvents(), ...orderEvents()])
 
 /** A month of evaluations until now. */
 export const usageBatches = (now: Date): unknown[][] =>

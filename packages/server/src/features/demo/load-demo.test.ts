@@ -23,7 +23,7 @@ onEachDatabase('loading the demo', dialect => {
     const status = async () => (await scenario.get(`${api}/feature_flags/${checkout.id}/status/`)).body.last_called_at
     await expect.poll(status).not.toBeNull()
     const entries = (await scenario.get(`${scenario.organization}/audit_log/`)).body.results
-    expect(entries.filter(({ action }: { action: string }) => action === 'loadDemo')).toHaveLength(1)
+    expect(entries.filter(({ operation }: { operation: string }) => operation === 'loadDemo')).toHaveLength(1)
   })
 
   it('refuses a project that has flags and changes nothing', async () => {

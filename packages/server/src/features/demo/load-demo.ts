@@ -2,7 +2,7 @@ import { refusalOf } from '../../domain/approval.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
-import { newContent, patchFromWire as cohortPatchFromWire } from '../cohorts/cohort-resource.ts'
+import { patchFromWire as cohortPatchFromWire, newContent } from '../cohorts/cohort-resource.ts'
 import { createCohort } from '../cohorts/create-cohort.ts'
 import { noPeople } from '../cohorts/members/members.ts'
 import { patchFromWire } from '../flags/flag-resource.ts'
@@ -17,8 +17,8 @@ export async function loadDemo(gate: FlagGate, actor: Actor, project: Project): 
   const { tx, now } = gate
   await requireNoViewer(tx, actor, project)
   await tx.projects.holdReferences(project.id)
-  const { count } = await tx.flags.list(project.id, {}, { limit: 1, offset: 0 })
-  if (count > 0) throw invalid(null, 'not_empty', 'The project has flags. Load the demo into an empty project.')
+  if ((await tx.flags.listLive(project.id)).length > 0)
+    throw invalid(null, 'not_empty', 'The project has flags. Load the demo into an empty project.')
   const company = await tx.groups.ensureType(project.id, 'company')
   if (!company) throw invalid(null, 'not_empty', 'The project has five group types. Load the demo into a new project.')
   if (company.isNew) await announceProject(tx, project, now)

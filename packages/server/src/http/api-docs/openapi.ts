@@ -33,6 +33,7 @@ const tags: Readonly<Record<string, string>> = {
   'Persons and groups': 'Persons and groups that events have created.',
   'Events and properties': 'Names of events and properties with sampled values, for suggestions.',
   'Connected SDKs': 'Libraries and versions that call a project.',
+  'Event counts': 'How often events arrived, over time.',
   Dashboards: 'Usage of flags over time.',
   'Role access': 'Which roles can edit a flag.',
   Roles: 'Group the members of an organization.',

@@ -85,10 +85,7 @@ function Cell({ row, project }: { row: FlagAcrossEnvironments; project: number }
   const flag = row.environments.find(each => each.project === project)?.flag
   if (!flag) return t.environments.missing
   return (
-    <Link
-      to="/project/$projectId/flags/$flagId"
-      params={{ projectId: String(project), flagId: String(flag.id) }}
-    >
+    <Link to="/project/$projectId/flags/$flagId" params={{ projectId: String(project), flagId: String(flag.id) }}>
       {describeState(flag, { t, percent, groupTypes }).text}
     </Link>
   )

@@ -30,7 +30,10 @@ export function FlagDifference({ row, from, to, names }: Props) {
   return (
     <Loaded query={{ ...source.flag, data: flags, error: source.flag.error ?? target.flag.error }}>
       {({ mine, theirs }) => {
-        const changes = differencesOf({ flag: theirs, wording: target.wording }, { flag: mine, wording: source.wording })
+        const changes = differencesOf(
+          { flag: theirs, wording: target.wording },
+          { flag: mine, wording: source.wording },
+        )
         return changes.length === 0 ? (
           <Text size="sm">{t.environments.sameIn(names.from, names.to)}</Text>
         ) : (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hasChanges, itemChanges, needsApproval, nextEnvironment } from './promotion.ts'
+import { hasChanges, itemChanges, needsApproval, nextEnvironment, promotionObstacle } from './promotion.ts'
 
 const environment = (project: number) => ({ project, name: String(project), is_production: false })
 const set = { environments: [environment(1), environment(2), environment(3)] }
@@ -26,5 +26,18 @@ describe('a promotion', () => {
     expect(needsApproval({ items: [item({})] })).toBe(false)
     expect(hasChanges({ items: [item({})] })).toBe(false)
     expect(hasChanges({ items: [item({ action: 'create' })] })).toBe(true)
+  })
+
+  it('says why a flag cannot be promoted', () => {
+    const at = (project: number, flag_id: number | null, can_edit = true) => ({ project, flag_id, can_edit })
+    const obstacle = (differs: boolean, source: object, target: object, canCreate = true) =>
+      promotionObstacle({ differs, environments: [source, target] } as never, { from: 1, to: 2, canCreate })
+    expect(obstacle(true, at(1, 5), at(2, 6))).toBeUndefined()
+    expect(obstacle(true, at(1, 5), at(2, null, false))).toBeUndefined()
+    expect(obstacle(true, at(1, null), at(2, 6))).toBe('missing')
+    expect(obstacle(false, at(1, 5), at(2, 6))).toBe('same')
+    expect(obstacle(true, at(1, 5), at(2, 6, false))).toBe('not_editable')
+    expect(obstacle(true, at(1, 5), at(2, null), false)).toBe('not_editable')
+    expect(obstacle(true, at(1, 5), at(3, 6))).toBe('not_editable')
   })
 })

@@ -43,7 +43,10 @@ export function ActivityPage() {
   const flags = useFlagKeys(projectId, activity.data)
   const wording = useWording({ project: project ?? { group_types: {} }, flags, cohorts: useCohorts(projectId) })
   return (
-    <Page title={t.shell.activity} intro={project?.name} actions={
+    <Page
+      title={t.shell.activity}
+      intro={project?.name}
+      actions={
         <>
           <Button
             variant="default"

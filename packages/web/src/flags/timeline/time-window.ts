@@ -17,7 +17,10 @@ export const readTimeSearch = (search: Record<string, unknown>): { at?: string }
 export const toMinute = (milliseconds: number): string =>
   new Date(Math.floor(milliseconds / minuteMilliseconds) * minuteMilliseconds).toISOString()
 
-export const windowAround = (at: string): TimeWindow => ({ from: moved(at, -windowMinutes), to: moved(at, windowMinutes) })
+export const windowAround = (at: string): TimeWindow => ({
+  from: moved(at, -windowMinutes),
+  to: moved(at, windowMinutes),
+})
 
 export const moved = (at: string, minutes: number): string => toMinute(Date.parse(at) + minutes * minuteMilliseconds)
 

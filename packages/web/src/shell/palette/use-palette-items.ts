@@ -146,7 +146,7 @@ export function usePaletteItems(
   return { items, isSettled: matches.isSettled }
 }
 
-/** When something has to be turned off: what was changed in the last hour, and by whom. */
+/** When something has to be turned off: what was changed in the last hour, with names. */
 function useLateChanges(projectId: string | undefined, isWanted: boolean): PaletteItem[] {
   const t = useMessages()
   const { ago } = useFormats()

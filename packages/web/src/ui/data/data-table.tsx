@@ -40,34 +40,34 @@ export function DataTable({ label, head, rows, isMatrix = false }: Props) {
       <Table.Tbody role="rowgroup">
         {rows.map(({ key, cells, details }) => (
           <Fragment key={key}>
-          <Table.Tr role="row">
-            {cells.map(
-              (cell, index) =>
-                index === 0 ? (
-                  <Table.Th key={index} scope="row" role="rowheader" fw={500}>
-                    {cell}
-                  </Table.Th>
-                ) : (
-                  <Table.Td
-                    key={index}
-                    role="cell"
-                    data-label={head[index] || undefined}
-                    data-actions={head[index] === '' || undefined}
-                    data-short={isShort(cell) || undefined}
-                  >
-                    {cell}
-                  </Table.Td>
-                ),
-              // biome-ignore-end lint/suspicious/noArrayIndexKey: columns never move.
-            )}
-          </Table.Tr>
-          {details && (
             <Table.Tr role="row">
-              <Table.Td role="cell" colSpan={head.length}>
-                {details}
-              </Table.Td>
+              {cells.map(
+                (cell, index) =>
+                  index === 0 ? (
+                    <Table.Th key={index} scope="row" role="rowheader" fw={500}>
+                      {cell}
+                    </Table.Th>
+                  ) : (
+                    <Table.Td
+                      key={index}
+                      role="cell"
+                      data-label={head[index] || undefined}
+                      data-actions={head[index] === '' || undefined}
+                      data-short={isShort(cell) || undefined}
+                    >
+                      {cell}
+                    </Table.Td>
+                  ),
+                // biome-ignore-end lint/suspicious/noArrayIndexKey: columns never move.
+              )}
             </Table.Tr>
-          )}
+            {details && (
+              <Table.Tr role="row">
+                <Table.Td role="cell" colSpan={head.length}>
+                  {details}
+                </Table.Td>
+              </Table.Tr>
+            )}
           </Fragment>
         ))}
       </Table.Tbody>

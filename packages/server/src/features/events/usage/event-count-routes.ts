@@ -1,6 +1,6 @@
 import { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax, routes } from '@halyard/contract'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, instantOf, parseInstant } from '../../../instant.ts'
+import { instantOf, parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { type Minute, minuteOf } from './event-counts.ts'
@@ -27,8 +27,8 @@ export function serveEventCounts(serve: ServeRoute, { database }: { readonly dat
   })
 }
 
-function readMinute(field: string, text: string): Minute {
-  const instant: Instant | undefined = parseInstant(text)
+function readMinute(field: string, text = ''): Minute {
+  const instant = parseInstant(text)
   if (!instant) throw invalid(field, 'invalid_input', `${field} must be a time, such as 2026-01-31T12:00:00Z.`)
   return minuteOf(instant)
 }

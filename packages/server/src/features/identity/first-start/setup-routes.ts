@@ -69,7 +69,7 @@ const style = `body{font:14px/1.55 "Inter Variable",system-ui,sans-serif;max-wid
 svg{display:block;margin:0 auto}h1{margin:1rem 0;font-size:1.375rem;font-weight:600;text-align:center}
 section{padding:.5rem 1.25rem 1.25rem;border:1px solid #e6e8eb;border-radius:16px}
 label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}label{margin-top:1rem;font-weight:600}small{display:block;color:#5c636a}[aria-invalid]{border-color:#c92a2a}
-input{padding:.4rem .75rem;border:1px solid #868e96;border-radius:8px;background:#fff;color:inherit}
+input{margin-top:.3rem;padding:.4rem .75rem;border:1px solid #868e96;border-radius:8px;background:#fff;color:inherit}
 button{margin-top:1.5rem;padding:.5rem;border:0;border-radius:8px;background:#4263eb;color:#fff;font-weight:600;cursor:pointer}
 :focus-visible{outline:2px solid #3b5bdb;outline-offset:2px}
 [role=alert]{color:#c92a2a;margin:.25rem 0 0}a{color:#3b5bdb}code{font-family:"IBM Plex Mono",ui-monospace,monospace;background:#f1f3f6;padding:0 .2em}
