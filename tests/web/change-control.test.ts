@@ -326,7 +326,7 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
       locale: 'de-DE',
     })
     await phone.getByRole('button', { name: /^Anzeigen ?: pay-later/ }).click()
-    await phone.getByRole('row').nth(2).getByText('production').first().waitFor()
+    await phone.getByRole('row').nth(3).getByText('production').first().waitFor()
     await expectSound(phone)
 
     await page.getByRole('button', { name: /Switch project/ }).click()
