@@ -166,9 +166,35 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
     await annPage.getByRole('button', { name: 'Approve', exact: true }).click()
     await annPage.getByText('You have approved this change').first().waitFor()
     await expectSound(annPage)
+    await page.goto(`${p.path}/flags`)
+    const link = page.getByRole('navigation').getByRole('link', { name: /^Requests/ })
+    await expect.poll(() => page.title()).toMatch(/^\(\d\) Flags/)
+    await link.click()
+    const updates = page.getByRole('region', { name: 'Updates' })
+    await updates.getByText('Why not 50% first?').waitFor()
+    await expectSound(page)
+    // Only what waits for a decision is left once the updates were shown.
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    await page.goto(path)
     await page.getByRole('button', { name: 'Approve and apply' }).click()
     await page.getByText('as version 3').waitFor()
     expect(await p.read()).toMatchObject({ version: 3, filters: rollout(100), name: 'Renamed meanwhile' })
+  })
+
+  it('is announced to the requester who is elsewhere, in the page and in the title', async () => {
+    const p = await projectWith('Announced', 'fast-lane')
+    await visit.scenario.post(`${p.api}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
+    const body = { flag_id: p.flagId, patch: { filters: rollout(80) }, title: 'Nearly everyone' }
+    const { body: request } = await visit.scenario.post(`${p.api}/change_requests/`, body)
+    const page = await visit.signedIn(`${p.path}/cohorts`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expect.poll(() => page.title()).toMatch(/^\w/)
+    await ann.post(`${p.api}/change_requests/${request.id}/approve/`)
+    await page.getByText('ann approved: fast-lane · On for 80% of people').waitFor()
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    await expectSound(page)
+    await page.getByRole('button', { name: 'View request' }).click()
+    await page.getByText('as version 2').waitFor()
   })
 
   it('stops at a conflict, which is resolved in three columns', async () => {

@@ -4,6 +4,7 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importCertificateRoutes } from './change-control/import-certificates.ts'
 import { importRoutes } from './change-control/imports.ts'
+import { inboxRoutes } from './change-control/inbox.ts'
 import { requestCommentRoutes } from './change-control/request-comments.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { codeReferenceRoutes } from './code-references/code-references.ts'
@@ -91,6 +92,7 @@ export {
   importSourceNames,
   importTargetsMax,
 } from './change-control/imports.ts'
+export type { Inbox, InboxItem } from './change-control/inbox.ts'
 export {
   canConditionHold,
   type PolicyComparison,
@@ -264,6 +266,7 @@ export const routes = {
   apiKeys: apiKeyRoutes,
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
+  inbox: inboxRoutes,
   requestComments: requestCommentRoutes,
   changes: changeRoutes,
   codeReferences: codeReferenceRoutes,

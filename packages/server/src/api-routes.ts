@@ -18,6 +18,7 @@ import { createRecordRequest } from './features/audit/record-request.ts'
 import { serveEnvironments } from './features/change-control/environments/environment-routes.ts'
 import { serveFreezes } from './features/change-control/freezes/freeze-routes.ts'
 import type { GatedWrites } from './features/change-control/gated-writes.ts'
+import { serveInbox } from './features/change-control/inbox/inbox-routes.ts'
 import { servePolicies } from './features/change-control/policies/policy-routes.ts'
 import { serveChangeRequests } from './features/change-control/requests/change-request-routes.ts'
 import { serveDecisions } from './features/change-control/requests/decision-routes.ts'
@@ -221,6 +222,7 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
   serveChangeRequests(serve, { database, writes, details, now })
   serveDecisions(serve, { database, writes, details, now })
   serveRequestComments(serve, { database, now })
+  serveInbox(serve, { database, now })
   serveSchedules(serve, { database, writes, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
 }

@@ -9,6 +9,7 @@ import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
 import { sqlAuditStore } from './features/audit/audit-store.sql.ts'
 import { sqlEnvironmentStore } from './features/change-control/environments/environment-store.sql.ts'
 import { sqlFreezeStore } from './features/change-control/freezes/freeze-store.sql.ts'
+import { sqlInboxStore } from './features/change-control/inbox/inbox-store.sql.ts'
 import { sqlPolicyStore } from './features/change-control/policies/policy-store.sql.ts'
 import { sqlChangeRequestStore } from './features/change-control/requests/change-request-store.sql.ts'
 import { sqlRequestCommentStore } from './features/change-control/requests/request-comment-store.sql.ts'
@@ -141,6 +142,7 @@ const factories = {
   groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
   identity: ({ db }) => sqlIdentityStore(db),
   identityProviders: ({ db }) => sqlIdentityProviderStore(db),
+  inbox: ({ db }) => sqlInboxStore(db),
   imports: ({ db }) => sqlImportStore(db),
   shadow: ({ db }) => sqlShadowStore(db),
   certificates: ({ db }) => sqlCertificateStore(db),

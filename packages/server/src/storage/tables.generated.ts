@@ -468,6 +468,11 @@ export interface Tables {
     applied_at: string | null
     new_environment_set: string | null
   }
+  inbox_seen: {
+    user_id: number
+    project_id: number
+    seen_until: string
+  }
   instance: {
     name: string
     value: string

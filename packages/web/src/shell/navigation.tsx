@@ -1,22 +1,20 @@
 import { VisuallyHidden } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useEffect, useId, useRef } from 'react'
-import { useInboxCount } from '../change-control/inbox/use-inbox-count.ts'
-import { useMessages } from '../i18n/language.tsx'
+import { useInboxCount } from '../change-control/inbox/use-inbox.ts'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { type EntryGroup, useEntryGroups } from './navigation-entries.ts'
 import classes from './shell.module.css'
 
 export function Navigation() {
-  const t = useMessages()
   const { projectId, organizationId } = useCurrentScope()
   const groups = useEntryGroups()
-  const waiting = useInboxCount(projectId)
+  const inbox = useInboxCount(projectId)
   const { pathname } = useLocation()
   const entries = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the current entry changes with the path and the organization.
   useEffect(() => (entries.current ? keepCurrentVisible(entries.current) : undefined), [pathname, organizationId])
-  const badges = { '/project/$projectId/requests': { count: waiting, label: t.requests.waiting(waiting) } }
+  const badges = { '/project/$projectId/requests': inbox }
   return (
     <div ref={entries}>
       {groups.map(

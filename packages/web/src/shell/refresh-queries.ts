@@ -26,6 +26,7 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
   change_request: [
     'change-requests',
     'change-request',
+    'inbox',
     'approval-policies',
     'freezes',
     'gate',

@@ -1,7 +1,8 @@
 import { ActionIcon, Burger, Text } from '@mantine/core'
-import { Outlet, useLocation, useParams } from '@tanstack/react-router'
+import { useLocation, useParams } from '@tanstack/react-router'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { FreezeNotice, FrozenButton } from '../change-control/freezes/freeze-notice.tsx'
+import { InboxOutlet } from '../change-control/inbox/inbox-outlet.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { recordLastProject } from '../services/last-project.ts'
@@ -87,7 +88,7 @@ export function Shell() {
           </div>
         )}
         <VisibilityContext value={hasBearings}>
-          <Outlet />
+          <InboxOutlet projectId={projectId} />
         </VisibilityContext>
         <Suspense fallback={null}>{isExpired && <SignInAgain />}</Suspense>
       </main>

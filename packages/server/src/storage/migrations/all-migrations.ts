@@ -41,6 +41,7 @@ import { tokenExchange } from './0066-token-exchange.ts'
 import { rights } from './0067-rights.ts'
 import { requestComments } from './0071-request-comments.ts'
 import { provisioning } from './0072-provisioning.ts'
+import { inboxSeen } from './0073-inbox-seen.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   rights,
   requestComments,
   provisioning,
+  inboxSeen,
 ]

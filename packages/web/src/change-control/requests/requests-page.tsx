@@ -1,5 +1,5 @@
 import { type ChangeRequest, routes } from '@halyard/contract'
-import { NativeSelect } from '@mantine/core'
+import { NativeSelect, Stack } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,6 +12,7 @@ import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { InboxNews } from '../inbox/inbox-news.tsx'
 import { filterQueries, type RequestFilter, requestFilters } from './request-filter.ts'
 import { RequestState } from './request-state.tsx'
 
@@ -62,21 +63,24 @@ export function RequestsPage() {
         onChange={event => choose(event.currentTarget.value)}
         data={requestFilters.map(value => ({ value, label: names[value] }))}
       />
-      <Loaded query={requests}>
-        {({ results, count }) =>
-          results.length === 0 ? (
-            <EmptyState
-              title={show === 'inbox' ? t.requests.inboxEmpty : t.requests.empty}
-              text={show === 'inbox' ? t.requests.inboxEmptyText : t.requests.emptyText}
-            />
-          ) : (
-            <>
-              <RequestTable label={names[show]} projectId={projectId} requests={results} />
-              <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
-            </>
-          )
-        }
-      </Loaded>
+      <Stack gap="lg">
+        <Loaded query={requests}>
+          {({ results, count }) =>
+            results.length === 0 ? (
+              <EmptyState
+                title={show === 'inbox' ? t.requests.inboxEmpty : t.requests.empty}
+                text={show === 'inbox' ? t.requests.inboxEmptyText : t.requests.emptyText}
+              />
+            ) : (
+              <>
+                <RequestTable label={names[show]} projectId={projectId} requests={results} />
+                <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+              </>
+            )
+          }
+        </Loaded>
+        {show === 'inbox' && <InboxNews projectId={projectId} />}
+      </Stack>
     </Page>
   )
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Fragment, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import classes from './page.module.css'
+import { TitleCountContext } from './title-count-context.ts'
 import { VisibilityContext } from './visibility-context.ts'
 
 interface PageProps {
@@ -27,10 +28,13 @@ interface Parent {
 export function Page({ title, parents = [], heading, intro, actions, wide, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
   const isShown = useContext(VisibilityContext)
+  const count = useContext(TitleCountContext)
   useEffect(() => {
-    document.title = `${title} · Halyard`
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Halyard`
+  }, [title, count])
+  useEffect(() => {
     if (isShown && document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
-  }, [title, isShown])
+  }, [isShown])
   // Coming from the navigation, the focus moves to the heading, which announces the page.
   useEffect(() => {
     const isOnTheWay = document.activeElement?.closest('nav, [data-skip]') != null

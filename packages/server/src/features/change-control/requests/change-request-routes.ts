@@ -1,20 +1,20 @@
 import { FlagWrite, routes } from '@halyard/contract'
-import { canDecide, type RequestFilter, requestStates } from '../../../domain/change-request.ts'
+import { type RequestFilter, requestStates } from '../../../domain/change-request.ts'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
-import type { Actor, Project } from '../../../tenancy.ts'
+import type { Database } from '../../../stores.ts'
+import type { Actor } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import { requestToWire } from './change-request-resource.ts'
 import { getRequest, requireCanEditTarget } from './decide-request.ts'
 import { rebaseRequest, rescheduleRequest } from './edit-request.ts'
-import { requiredPoliciesOfAll } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 import type { RequestDetails } from './request-details.ts'
+import { waitingFor } from './waiting-requests.ts'
 
 interface Deps {
   readonly database: Database
@@ -88,25 +88,6 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, detai
     })
     return outcomeOf(actor, project, rescheduled)
   })
-}
-
-const waitingMax = 1000
-
-/** Pending requests that the caller can decide about. Who can depends on policies and roles, so they are filtered here. */
-async function waitingFor(
-  tx: Stores,
-  actor: Actor,
-  project: Project,
-  filter: RequestFilter,
-  window: { readonly limit: number; readonly offset: number },
-) {
-  const wanted = { ...filter, states: ['pending'] as const, undecidedBy: actor.user.id }
-  const { items } = await tx.changeRequests.list(project.id, wanted, { limit: waitingMax, offset: 0 })
-  const statuses = await requiredPoliciesOfAll(tx, project, items)
-  const waiting = items.filter((request, index) =>
-    statuses[index]!.some(status => canDecide(request, status, actor.user.id)),
-  )
-  return { count: waiting.length, items: waiting.slice(window.offset, window.offset + window.limit) }
 }
 
 interface Query {

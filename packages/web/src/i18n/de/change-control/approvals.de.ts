@@ -21,6 +21,21 @@ export const approvals: ApprovalsMessages = {
     bulkNeedsApproval:
       'Einige dieser Änderungen brauchen vielleicht eine Freigabe. Für jede davon entsteht ein Antrag.',
   },
+  inbox: {
+    title: 'Neuigkeiten',
+    unread: 'Neu',
+    count: count => (count === 1 ? '1 Neuigkeit' : `${count} Neuigkeiten`),
+    news: {
+      approved: 'hat freigegeben',
+      rejected: 'hat abgelehnt',
+      applied: 'hat angewendet',
+      cancelled: 'hat einen zurückgezogenen Antrag geschlossen',
+      expired: 'hat einen abgelaufenen Antrag geschlossen',
+      failed: 'konnte nicht anwenden',
+      conflicted: 'hat einen Konflikt gefunden',
+      commented: 'hat kommentiert',
+    },
+  },
   requests: {
     title: 'Änderungsanträge',
     nav: 'Anträge',

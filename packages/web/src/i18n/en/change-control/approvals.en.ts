@@ -18,6 +18,21 @@ export const approvals = {
     view: 'View request',
     bulkNeedsApproval: 'Some of these changes may need approval. A request is opened for each of those.',
   },
+  inbox: {
+    title: 'Updates',
+    unread: 'New',
+    count: (count: number) => (count === 1 ? '1 update' : `${count} updates`),
+    news: {
+      approved: 'approved',
+      rejected: 'rejected',
+      applied: 'applied',
+      cancelled: 'closed a canceled request',
+      expired: 'closed an expired request',
+      failed: 'could not apply',
+      conflicted: 'found a conflict in',
+      commented: 'commented',
+    } as Readonly<Record<string, string>>,
+  },
   requests: {
     title: 'Change requests',
     nav: 'Requests',

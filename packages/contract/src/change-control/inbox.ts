@@ -1,0 +1,67 @@
+import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { inProject, route } from '../route.ts'
+import { Instant, InstantInput, Nullable, ProjectParams } from '../schema.ts'
+
+export const InboxItem = Type.Object(
+  {
+    kind: Type.String({
+      enum: ['approved', 'rejected', 'applied', 'cancelled', 'expired', 'failed', 'conflicted', 'commented'],
+      description: 'What happened.',
+      examples: ['approved'],
+    }),
+    at: Instant('When it happened.'),
+    by: Nullable(UserBasic),
+    request_id: Type.Integer({ description: 'Id of the change request.', examples: [21] }),
+    title: Type.String({ description: 'Title of the change request.', examples: ['Update new-checkout'] }),
+    state: Type.String({ description: 'State of the change request now.', examples: ['applied'] }),
+    flag_id: Nullable(
+      Type.Integer({ description: 'Id of its flag; null for a cohort or a new flag.', examples: [12] }),
+    ),
+    text: Type.String({ description: 'The comment or the reason; empty for none.', examples: ['Looks right.'] }),
+    is_unread: Type.Boolean({ description: 'Whether it is newer than what the caller has seen.' }),
+  },
+  { title: 'InboxItem', description: 'Something that happened to a change request that the caller takes part in.' },
+)
+export type InboxItem = Static<typeof InboxItem>
+
+export const Inbox = Type.Object(
+  {
+    waiting: Type.Integer({ description: 'Number of change requests that wait for the decision of the caller.' }),
+    unread: Type.Integer({ description: 'Number of unread items.' }),
+    seen_until: Nullable(Instant('Until when the caller has seen the items; null for never.', null)),
+    results: Type.Array(InboxItem, { description: 'The newest items, newest first.' }),
+  },
+  { title: 'Inbox', description: 'What waits for the caller, and what others did with requests of the caller.' },
+)
+export type Inbox = Static<typeof Inbox>
+
+const tag = 'Change requests'
+
+export const inboxRoutes = {
+  get: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/inbox',
+    tag,
+    operationId: 'getInbox',
+    summary: 'Get what waits for you, and what others decided and commented',
+    description:
+      'Decisions about your own requests, and comments on requests that you opened, decided or commented on. Your own actions are left out.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    responses: { 200: Inbox },
+  }),
+  markSeen: route({
+    method: 'POST',
+    path: '/api/projects/:project_id/inbox/seen',
+    tag,
+    operationId: 'markInboxSeen',
+    summary: 'Mark the items of your inbox as read',
+    description: 'Items until that time are read from then on. An earlier time than before changes nothing.',
+    access: inProject('feature_flag:read'),
+    isAudited: false,
+    params: ProjectParams,
+    body: Type.Object({ until: InstantInput('Time of the newest item that you have seen.') }),
+    responses: { 204: null },
+  }),
+}
