@@ -158,6 +158,38 @@ describe('commands beside a running server', () => {
     expect((await halyard('keys', 'list', '--email', 'no@example.com')).stderr).toContain('There is no user')
   })
 
+  it('leaves an entry in the audit log for each command that changes an account or a key', async () => {
+    const email = ['--email', 'audited@example.com']
+    const [{ organization, sequence }] = JSON.parse((await halyard('audit', 'head', '--json')).stdout)
+    await halyard('users', 'create', ...email)
+    await halyard('users', 'reset-password', ...email, '--verify-email')
+    await halyard('users', 'reset-second-factor', ...email)
+    await halyard('users', 'promote', ...email)
+    await halyard('users', 'demote', ...email)
+    const { id } = JSON.parse((await halyard('keys', 'create', ...email, '--json')).stdout)
+    await halyard('keys', 'revoke', id, ...email)
+    const { stdout } = await halyard('audit', 'export', organization, '--after', String(sequence))
+    const entries = stdout
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+      .filter(
+        entry => JSON.stringify(entry.objects ?? '').includes('audited@example.com') || entry.objects?.[0]?.id === id,
+      )
+    expect(entries.map(({ operation, actor, credential }) => [operation, actor, credential.kind])).toEqual(
+      [
+        'users create',
+        'users reset-password',
+        'users reset-second-factor',
+        'users promote',
+        'users demote',
+        'keys create',
+        'keys revoke',
+      ].map(operation => [operation, null, 'command_line']),
+    )
+    expect(stdout).not.toMatch(/phx_/)
+  })
+
   it('manages and evaluates flags without a key, and leaves no key behind', async () => {
     expect(
       (await halyard('flags', 'create', 'by-cli', '--rollout', '100', '--tag', 'x', '--name', 'A flag')).code,

@@ -84,9 +84,27 @@ describe.each([
     const target = await createTestDatabase(to)
     const [first, second] = [newFile(), newFile()]
     expect((await halyard(source.url, 'export', first)).output).toMatch(/Exported \d+ rows/)
+    const logs: { organization: string; hash: string }[] = JSON.parse(
+      (await halyard(source.url, 'audit', 'head', '--json')).output,
+    )
+    expect(logs.length).toBeGreaterThan(0)
     expect((await halyard(target.url, 'import', first)).output).toMatch(/Imported \d+ rows/)
     await halyard(target.url, 'export', second)
-    expect(rowsOf(second)).toEqual(rowsOf(first))
+    const [before, after] = [first, second].map(
+      file => new Set(rowsOf(file).filter(row => !row.startsWith('{"end"'))),
+    ) as [Set<string>, Set<string>]
+    // Only the audit logs go on: with an entry that names the head of the export.
+    const removed = [...before].filter(row => !after.has(row))
+    const added = [...after].filter(row => !before.has(row))
+    expect(removed.filter(row => !row.includes('audit_heads'))).toEqual([])
+    expect(added.filter(row => !/audit_heads|audit_entries.*restored/.test(row))).toEqual([])
+    expect([removed.length, added.length]).toEqual([logs.length, 2 * logs.length])
+    for (const { organization, hash } of logs) {
+      const log = newFile()
+      writeFileSync(log, (await halyard(target.url, 'audit', 'export', organization)).output)
+      expect(await halyard(target.url, 'audit', 'verify', log, '--head', hash)).toMatchObject({ code: 0 })
+      expect(readFileSync(log, 'utf8')).toContain(`"restored":{"hash":"${hash}"`)
+    }
     const s = await startScenario(to, { databaseUrl: target.url })
     expect((await s.get(`${s.project}/feature_flags/`)).body.count).toBe(8)
     expect((await s.post(`${s.project}/feature_flags/`, { key: 'new-here' })).status).toBe(201)

@@ -110,7 +110,9 @@ function Entry({ entry }: { entry: AuditEntry }) {
       <Accordion.Item value={String(sequence)}>
         <Accordion.Control>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            #{sequence} <b>{actor?.email ?? t.audit.system}</b> {operation}{' '}
+            #{sequence}{' '}
+            <b>{actor?.email ?? (credential?.kind === 'command_line' ? t.audit.commandLine : t.audit.system)}</b>{' '}
+            {operation}{' '}
             {objects
               .map(({ name }) => name)
               .join(', ')

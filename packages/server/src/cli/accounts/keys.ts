@@ -1,8 +1,9 @@
+import { type AuditRecord, commandLine, recordAudit } from '../../features/audit/record-audit.ts'
 import type { Account } from '../../features/identity/account.ts'
 import { announceIdentity } from '../../features/identity/announce-identity.ts'
-import { checkScopes } from '../../features/identity/api-key.ts'
+import { type ApiKey, checkScopes } from '../../features/identity/api-key.ts'
 import { storeNewKey } from '../../features/identity/create-key.ts'
-import { instantOf, plusMilliseconds } from '../../instant.ts'
+import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import { printJson, printRows } from '../output.ts'
 import { CommandError } from '../usage.ts'
@@ -39,6 +40,8 @@ export async function createKey(
         expiresAt: days === undefined ? null : plusMilliseconds(now, days * dayMilliseconds),
       }
       const created = await storeNewKey(tx, account.id, fields, now)
+      const shown = { label: options.label, scopes, expires_at: fields.expiresAt }
+      await recordKey(tx, 'keys create', account, created.key, { activity: 'created', after: shown }, now)
       await announceIdentity(tx, account.id, now)
       return created
     }),
@@ -70,12 +73,29 @@ export async function revokeKey(keyId: string, options: Options): Promise<void> 
   await withDatabase(database =>
     database.transaction(async tx => {
       const account = await getAccount(tx, options.email)
-      if (!(await tx.identity.removeKey(account.id, keyId)))
+      const key = await tx.identity.findKey(account.id, keyId)
+      if (!key || !(await tx.identity.removeKey(account.id, keyId)))
         throw new CommandError(`${options.email} has no key ${keyId}. See: halyard keys list --email ${options.email}`)
-      await announceIdentity(tx, account.id, instantOf(new Date()))
+      const now = instantOf(new Date())
+      await recordKey(tx, 'keys revoke', account, key, { activity: 'deleted', before: { label: key.label } }, now)
+      await announceIdentity(tx, account.id, now)
     }),
   )
   console.log(`Revoked ${keyId}.`)
+}
+
+/** In the log of each organization that the owner of the key belongs to. */
+async function recordKey(
+  tx: Stores,
+  operation: string,
+  account: Account,
+  { id, label }: ApiKey,
+  record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
+  now: Instant,
+): Promise<void> {
+  const organizationIds = await tx.identity.listOrganizationIds(account.id)
+  const key = { scope: 'ApiKey', itemId: id, name: label, ...record } as const
+  recordAudit(tx, commandLine(operation), organizationIds, key, now)
 }
 
 export async function getAccount(tx: Stores, email: string): Promise<Account> {

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { readConfig } from '../../config.ts'
+import { type AuditRecord, commandLine, recordAudit } from '../../features/audit/record-audit.ts'
+import type { Account } from '../../features/identity/account.ts'
 import { announceIdentity } from '../../features/identity/announce-identity.ts'
 import { checkedEmail } from '../../features/identity/email.ts'
 import { newUuid } from '../../features/identity/secret.ts'
 import { createPasswords } from '../../features/identity/sign-in/password.ts'
 import { resetFactors } from '../../features/second-factor/change-factors.ts'
-import { instantOf } from '../../instant.ts'
+import { type Instant, instantOf } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
 import { adminLevel, auditorLevel, memberLevel, viewOnlyLevel } from '../../tenancy.ts'
 import { printJson, printRows } from '../output.ts'
 import { CommandError } from '../usage.ts'
@@ -59,6 +62,15 @@ export async function createUser(
         joinedAt: now,
         updatedAt: now,
       })
+      const level = levelOf[options.level]
+      const member = {
+        scope: 'Member',
+        itemId: account.uuid,
+        name: email,
+        activity: 'created',
+        after: { level },
+      } as const
+      recordAudit(tx, commandLine('users create'), project, member, now)
     }),
   )
   if (options.json) return printJson({ email, level: options.level, password })
@@ -79,7 +91,11 @@ export async function resetPassword(options: Options & { readonly verifyEmail?: 
       await tx.identity.updateAccount(account.id, { passwordHash, ...(isProven && { isEmailVerified: true }) })
       await tx.identity.removeKeys(account.id, isProven ? 'all' : 'sessions')
       if (isProven) await tx.secondFactors.removeAll(account.id)
-      await announceIdentity(tx, account.id, instantOf(new Date()))
+      const now = instantOf(new Date())
+      const { isEmailVerified: before } = account
+      const fields = { before: { email_verified: before }, after: { email_verified: before || isProven } }
+      await recordAccount(tx, 'users reset-password', account, { activity: 'password_reset', ...fields }, now)
+      await announceIdentity(tx, account.id, now)
     }),
   )
   if (options.json) return printJson({ email: options.email, password })
@@ -91,7 +107,9 @@ export async function resetSecondFactor(options: Options): Promise<void> {
   await withDatabase(database =>
     database.transaction(async tx => {
       const account = await getAccount(tx, options.email)
-      await resetFactors(tx, account.id, instantOf(new Date()))
+      const now = instantOf(new Date())
+      await resetFactors(tx, account.id, now)
+      await recordAccount(tx, 'users reset-second-factor', account, { activity: 'second_factor_reset' }, now)
     }),
   )
   if (options.json) return printJson({ email: options.email })
@@ -104,11 +122,28 @@ export async function setStaff(isStaff: boolean, options: Options): Promise<void
     database.transaction(async tx => {
       const account = await getAccount(tx, options.email)
       await tx.identity.updateAccount(account.id, { isStaff })
-      await announceIdentity(tx, account.id, instantOf(new Date()))
+      const now = instantOf(new Date())
+      const fields = { before: { is_staff: account.isStaff }, after: { is_staff: isStaff } }
+      const operation = isStaff ? 'users promote' : 'users demote'
+      await recordAccount(tx, operation, account, { activity: 'updated', ...fields }, now)
+      await announceIdentity(tx, account.id, now)
     }),
   )
   if (options.json) return printJson({ email: options.email, is_staff: isStaff })
   console.log(`${options.email} is ${isStaff ? 'now' : 'no longer'} an instance administrator.`)
+}
+
+/** In the log of each organization that the user belongs to. */
+async function recordAccount(
+  tx: Stores,
+  operation: string,
+  { id, uuid, email }: Account,
+  record: Pick<AuditRecord, 'activity' | 'before' | 'after'>,
+  now: Instant,
+): Promise<void> {
+  const organizationIds = await tx.identity.listOrganizationIds(id)
+  const account = { scope: 'Account', itemId: uuid, name: email, ...record } as const
+  recordAudit(tx, commandLine(operation), organizationIds, account, now)
 }
 
 const newPassword = (): string => randomBytes(12).toString('base64url')

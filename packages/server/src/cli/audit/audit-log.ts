@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
 import { cefLine, jsonLine } from '../../features/audit/export-lines.ts'
+import { commandLine } from '../../features/audit/record-audit.ts'
 import { canonicalJson } from '../../features/audit/verify-chain.ts'
 import { instantOf } from '../../instant.ts'
-import { originOf } from '../../origin.ts'
 import { printJson } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -28,9 +28,10 @@ export const exportLog = (
   withDatabase(async database => {
     const head = await database.read(tx => tx.audit.findHead(organizationId))
     if (!head) throw new CommandError(`There is no audit log of ${organizationId}. See: halyard audit head`)
-    const origin = originOf('exportAuditLog', { kind: 'command_line', id: null, label: null })
     const at = instantOf(new Date())
-    await database.transaction(async tx => tx.audit.add({ organizationId, at, user: null, origin, activities: [] }))
+    await database.transaction(async tx =>
+      tx.audit.add({ ...commandLine('exportAuditLog'), organizationId, at, activities: [] }),
+    )
     const lineOf = format === 'cef' ? cefLine : jsonLine
     for (let last = after; last < head.sequence; ) {
       const from = last

@@ -1,16 +1,19 @@
 import { createReadStream, existsSync } from 'node:fs'
 import type { Config } from '../../config.ts'
+import { beginSegment } from '../../features/audit/begin-segment.ts'
+import { commandLine, recordAudit } from '../../features/audit/record-audit.ts'
 import { hashSecret, maskSecret, newId, newSecret, newUuid } from '../../features/identity/secret.ts'
 import { moveSecrets } from '../../features/plugins/configs/config-secrets.ts'
 import { tokenPurpose } from '../../features/plugins/install/plugin-builder.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
-import { instantOf } from '../../instant.ts'
+import { type Instant, instantOf } from '../../instant.ts'
 import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
 import { createSecretBox } from '../../storage/secret-box.ts'
 import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
 import { importData } from '../../storage/transfer/import-data.ts'
+import type { Database } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -37,8 +40,9 @@ export async function importCommand(file: string, options: Options): Promise<voi
       findCredentials: () => findCredentials(storage, config),
     })
   await withDatabase(
-    async (_database, storage, config) => {
+    async (database, storage, config) => {
       const { rows, project } = await run(storage, config)
+      if (!isDryRun) await recordImport(database, project, now)
       if (options.json) printJson({ rows, dry_run: isDryRun, project: project ?? null })
       else if (project) describe(project, rows, isDryRun)
       else console.log(isDryRun ? `Would import ${rows} rows. Nothing was written.` : `Imported ${rows} rows.`)
@@ -46,6 +50,19 @@ export async function importCommand(file: string, options: Options): Promise<voi
       if (storage.pool && project && !isDryRun) await notifyChanges(storage.pool)
     },
     { database: 'create' },
+  )
+}
+
+/** A full export is a backup: the audit logs in it continue with a new segment. */
+async function recordImport(database: Database, project: BroughtProject | undefined, now: Instant): Promise<void> {
+  if (!project) {
+    await beginSegment(database, now)
+    return
+  }
+  const { id, name, organization } = project
+  const record = { scope: 'Project', itemId: id, name, activity: 'imported' } as const
+  await database.transaction(async tx =>
+    recordAudit(tx, commandLine('import'), { organizationId: organization.id }, record, now),
   )
 }
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../instant.ts'
-import { originOf } from '../../origin.ts'
 import type { Database } from '../../stores.ts'
+import { commandLine } from './record-audit.ts'
 
 /**
  * After a backup was restored, the log continues from the head of the backup, and what was appended after the backup is not in it. An entry
@@ -10,8 +10,8 @@ export async function beginSegment(database: Database, now: Instant): Promise<nu
   const heads = await database.read(tx => tx.audit.listHeads())
   await database.transaction(async tx => {
     for (const { organizationId, sequence, hash } of heads) {
-      const origin = originOf('restore', { kind: 'command_line', id: null, label: null })
-      tx.audit.add({ organizationId, at: now, user: null, origin, activities: [], restored: { sequence, hash } })
+      const by = commandLine('restore')
+      tx.audit.add({ ...by, organizationId, at: now, activities: [], restored: { sequence, hash } })
     }
   })
   return heads.length

@@ -1,5 +1,6 @@
 import { type ActivityScope, type Author, authorOf, diffFields, type FieldChange } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
+import { type Origin, originOf } from '../../origin.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, levelIn } from '../../tenancy.ts'
 
@@ -18,8 +19,25 @@ export interface AuditRecord {
 /** The organizations in whose logs it appears. */
 type Place = { readonly organizationId: string; readonly projectId?: number } | readonly string[]
 
+/** A command that is run beside the database: it has an origin, but no user. */
+interface CommandAuthor {
+  readonly user: null
+  readonly origin: Origin
+}
+
+export const commandLine = (operation: string): CommandAuthor => ({
+  user: null,
+  origin: originOf(operation, { kind: 'command_line', id: null, label: null }),
+})
+
 /** Becomes part of the transaction's entry. */
-export function recordAudit(tx: Stores, author: Author, place: Place, record: AuditRecord, now: Instant): void {
+export function recordAudit(
+  tx: Stores,
+  author: Author | CommandAuthor,
+  place: Place,
+  record: AuditRecord,
+  now: Instant,
+): void {
   const { scope, itemId, name, activity, before, after, reason } = record
   const organizationIds = 'organizationId' in place ? [place.organizationId] : place
   const projectId = 'organizationId' in place ? (place.projectId ?? null) : null
@@ -30,7 +48,7 @@ export function recordAudit(tx: Stores, author: Author, place: Place, record: Au
       scope,
       itemId: String(itemId),
       activity,
-      ...authorOf(author),
+      ...(author?.user === null ? { ...author, keyLabel: null } : authorOf(author)),
       detail: { name, changes: changesOf(before, after), trigger: reason === undefined ? null : { reason } },
       createdAt: now,
     })),

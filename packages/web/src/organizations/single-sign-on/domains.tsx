@@ -1,6 +1,6 @@
 import { type OrganizationDomain, routes } from '@halyard/contract'
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -9,30 +9,27 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
-import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { unlessEdited } from '../../ui/form/unless-edited.ts'
 import { FormRow } from '../../ui/layout/form-row.tsx'
+import { domainsKey } from './sign-in-queries.ts'
 
 interface Props {
   organizationId: string
+  domains: readonly OrganizationDomain[]
   canManage: boolean
 }
 
 /** Domains of email addresses, and the records that verify them. */
-export function Domains({ organizationId, canManage }: Props) {
+export function Domains({ organizationId, domains, canManage }: Props) {
   const t = useMessages()
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
   const params = { parent_lookup_organization_id: organizationId }
-  const queryKey = ['organization-domains', organizationId]
-  const domains = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call(routes.identityProviders.listDomains, { params, signal }),
-  })
-  const refresh = () => queries.invalidateQueries({ queryKey })
+  const refresh = () => queries.invalidateQueries({ queryKey: domainsKey(organizationId) })
   const check = useMutation({
     mutationFn: ({ id }: OrganizationDomain) =>
       call(routes.identityProviders.verifyDomain, { params: { ...params, domain_id: id }, body: {} }),
@@ -53,52 +50,48 @@ export function Domains({ organizationId, canManage }: Props) {
       </Text>
       {canManage && <NewDomain organizationId={organizationId} onAdded={refresh} />}
       <ProblemAlert error={check.error} />
-      <Loaded query={domains}>
-        {all =>
-          all.length > 0 && (
-            <DataTable
-              label={t.singleSignOn.domains}
-              head={[t.singleSignOn.domain, t.singleSignOn.record, '']}
-              rows={all.map(domain => ({
-                key: domain.id,
-                cells: [
-                  domain.domain,
-                  domain.verified_at ? (
-                    <Badge key="verified" variant="light" color="green">
-                      {t.singleSignOn.verifiedOn(day(domain.verified_at))}
-                    </Badge>
-                  ) : (
-                    <Record key="record" domain={domain} />
-                  ),
-                  canManage ? (
-                    <Group key="actions" gap={4}>
-                      {!domain.verified_at && (
-                        <Button
-                          variant="subtle"
-                          size="compact-sm"
-                          loading={check.isPending && check.variables.id === domain.id}
-                          onClick={() => check.mutate(domain)}
-                        >
-                          {t.singleSignOn.checkNow}
-                        </Button>
-                      )}
-                      <ConfirmButton
-                        label={t.common.remove}
-                        of={domain.domain}
-                        question={t.singleSignOn.removeDomainQuestion(domain.domain)}
-                        done={t.singleSignOn.removed(domain.domain)}
-                        onConfirm={() => remove(domain)}
-                      />
-                    </Group>
-                  ) : (
-                    ''
-                  ),
-                ],
-              }))}
-            />
-          )
-        }
-      </Loaded>
+      {domains.length > 0 && (
+        <DataTable
+          label={t.singleSignOn.domains}
+          head={[t.singleSignOn.domain, t.singleSignOn.record, '']}
+          rows={domains.map(domain => ({
+            key: domain.id,
+            cells: [
+              domain.domain,
+              domain.verified_at ? (
+                <Badge key="verified" variant="light" color="green">
+                  {t.singleSignOn.verifiedOn(day(domain.verified_at))}
+                </Badge>
+              ) : (
+                <Record key="record" domain={domain} />
+              ),
+              canManage ? (
+                <Group key="actions" gap={4}>
+                  {!domain.verified_at && (
+                    <Button
+                      variant="subtle"
+                      size="compact-sm"
+                      loading={check.isPending && check.variables.id === domain.id}
+                      onClick={() => check.mutate(domain)}
+                    >
+                      {t.singleSignOn.checkNow}
+                    </Button>
+                  )}
+                  <ConfirmButton
+                    label={t.common.remove}
+                    of={domain.domain}
+                    question={t.singleSignOn.removeDomainQuestion(domain.domain)}
+                    done={t.singleSignOn.removed(domain.domain)}
+                    onConfirm={() => remove(domain)}
+                  />
+                </Group>
+              ) : (
+                ''
+              ),
+            ],
+          }))}
+        />
+      )}
     </Stack>
   )
 }

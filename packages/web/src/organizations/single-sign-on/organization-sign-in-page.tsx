@@ -1,10 +1,11 @@
 import { type IdentityProvider, routes } from '@halyard/contract'
 import { ownerLevel } from '@halyard/contract/levels'
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useMembers } from '../../services/member-queries.ts'
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useOrganizations } from '../../services/session-queries.ts'
@@ -13,12 +14,13 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { Loaded } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { RequireFactor } from '../require-factor.tsx'
 import { Domains } from './domains.tsx'
 import { Requirement } from './requirement.tsx'
+import { providersKey, useSignInSettings } from './sign-in-queries.ts'
 
 const ProviderDialog = lazyComponent(async () => (await import('./provider-dialog.tsx')).ProviderDialog)
 
@@ -29,6 +31,9 @@ export function OrganizationSignInPage() {
   const organizations = useOrganizations()
   const level = useMembershipLevel(organizationId)
   const canManage = level >= ownerLevel
+  const settings = useSignInSettings(organizationId, isAdmin(level))
+  const members = useMembers(organizationId)
+  const scope = { organizationId, canManage }
   const [edited, setEdited] = useState<IdentityProvider | 'new'>()
   return (
     <Page
@@ -38,13 +43,18 @@ export function OrganizationSignInPage() {
       actions={canManage && <Button onClick={() => setEdited('new')}>{t.singleSignOn.addProvider}</Button>}
     >
       {isAdmin(level) ? (
-        <Stack gap="xl">
-          {!canManage && <Text>{t.singleSignOn.ownerOnly}</Text>}
-          <Providers organizationId={organizationId} canManage={canManage} onEdit={setEdited} />
-          <Domains organizationId={organizationId} canManage={canManage} />
-          <Requirement organizationId={organizationId} canManage={canManage} />
-          <RequireFactor organizationId={organizationId} />
-        </Stack>
+        // All at once: a section that arrives later would move those below it.
+        <Loaded query={combineQueries({ ...settings, members })}>
+          {data => (
+            <Stack gap="xl">
+              {!canManage && <Text>{t.singleSignOn.ownerOnly}</Text>}
+              <Providers {...scope} providers={data.providers} onEdit={setEdited} />
+              <Domains {...scope} domains={data.domains} />
+              <Requirement {...scope} isRequired={data.requirement.is_required} members={data.members} />
+              <RequireFactor organizationId={organizationId} />
+            </Stack>
+          )}
+        </Loaded>
       ) : (
         <Loaded query={organizations}>{() => <Text>{t.organization.adminsOnly}</Text>}</Loaded>
       )}
@@ -63,64 +73,57 @@ export function OrganizationSignInPage() {
 
 interface ListProps {
   organizationId: string
+  providers: readonly IdentityProvider[]
   canManage: boolean
   onEdit: (provider: IdentityProvider) => void
 }
 
-function Providers({ organizationId, canManage, onEdit }: ListProps) {
+function Providers({ organizationId, providers, canManage, onEdit }: ListProps) {
   const t = useMessages()
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
   const params = { parent_lookup_organization_id: organizationId }
-  const providers = useQuery({
-    queryKey: ['identity-providers', organizationId],
-    queryFn: ({ signal }) => call(routes.identityProviders.list, { params, signal }),
-  })
   const remove = async ({ id }: IdentityProvider) => {
     await call(routes.identityProviders.remove, { params: { ...params, provider_id: id } })
-    await queries.invalidateQueries({ queryKey: ['identity-providers', organizationId] })
+    await queries.invalidateQueries({ queryKey: providersKey(organizationId) })
   }
   return (
     <Stack gap="xs">
       <Title order={2}>{t.singleSignOn.providers}</Title>
-      <Loaded query={providers}>
-        {all =>
-          all.length === 0 ? (
-            <EmptyState title={t.singleSignOn.none} text={t.singleSignOn.noneText} />
-          ) : (
-            <DataTable
-              label={t.singleSignOn.providers}
-              head={[t.singleSignOn.name, t.singleSignOn.register, t.singleSignOn.lastSignIn, '']}
-              rows={all.map(provider => ({
-                key: provider.id,
-                cells: [
-                  <Name key="name" provider={provider} />,
-                  <Addresses key="addresses" provider={provider} />,
-                  provider.last_sign_in_at ? day(provider.last_sign_in_at) : t.common.never,
-                  <Group key="actions" gap={4}>
-                    <TestButton organizationId={organizationId} provider={provider} />
-                    {canManage && (
-                      <>
-                        <Button variant="subtle" size="compact-sm" onClick={() => onEdit(provider)}>
-                          {t.keys.edit}
-                        </Button>
-                        <ConfirmButton
-                          label={t.common.remove}
-                          of={provider.name}
-                          question={t.singleSignOn.removeQuestion(provider.name)}
-                          done={t.singleSignOn.removed(provider.name)}
-                          onConfirm={() => remove(provider)}
-                        />
-                      </>
-                    )}
-                  </Group>,
-                ],
-              }))}
-            />
-          )
-        }
-      </Loaded>
+      {providers.length === 0 ? (
+        <EmptyState title={t.singleSignOn.none} text={t.singleSignOn.noneText} />
+      ) : (
+        <DataTable
+          label={t.singleSignOn.providers}
+          head={[t.singleSignOn.name, t.singleSignOn.register, t.singleSignOn.lastSignIn, '']}
+          rows={providers.map(provider => ({
+            key: provider.id,
+            cells: [
+              <Name key="name" provider={provider} />,
+              <Addresses key="addresses" provider={provider} />,
+              provider.last_sign_in_at ? day(provider.last_sign_in_at) : t.common.never,
+              <Group key="actions" gap={4}>
+                <TestButton organizationId={organizationId} provider={provider} />
+                {canManage && (
+                  <>
+                    <Button variant="subtle" size="compact-sm" onClick={() => onEdit(provider)}>
+                      {t.keys.edit}
+                    </Button>
+                    <ConfirmButton
+                      label={t.common.remove}
+                      of={provider.name}
+                      question={t.singleSignOn.removeQuestion(provider.name)}
+                      done={t.singleSignOn.removed(provider.name)}
+                      onConfirm={() => remove(provider)}
+                    />
+                  </>
+                )}
+              </Group>,
+            ],
+          }))}
+        />
+      )}
     </Stack>
   )
 }

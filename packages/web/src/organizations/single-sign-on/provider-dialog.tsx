@@ -13,6 +13,7 @@ import { PasswordField } from '../../ui/form/password-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
 import { useLevelName } from '../level-name.ts'
+import { providersKey } from './sign-in-queries.ts'
 
 interface Mapping {
   readonly id: number
@@ -95,7 +96,7 @@ export function ProviderDialog({ organizationId, provider, onClose }: Props) {
     },
     onSuccess: async ({ name }) => {
       notify.success({ message: t.singleSignOn.saved(name) })
-      await queries.invalidateQueries({ queryKey: ['identity-providers', organizationId] })
+      await queries.invalidateQueries({ queryKey: providersKey(organizationId) })
       onClose()
     },
   })

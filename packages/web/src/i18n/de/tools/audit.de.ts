@@ -14,6 +14,7 @@ export const audit: AuditMessages = {
     none: 'Keine passenden Einträge',
     noneText: 'Ändere den Filter, um mehr zu sehen.',
     system: 'System',
+    commandLine: 'Kommandozeile',
     field: 'Feld',
     before: 'Vorher',
     after: 'Nachher',

@@ -13,6 +13,7 @@ export const audit = {
     none: 'No matching entries',
     noneText: 'Change the filter to see more.',
     system: 'System',
+    commandLine: 'Command line',
     field: 'Field',
     before: 'Before',
     after: 'After',
