@@ -298,22 +298,53 @@ const groupRoutes = {
   }),
 }
 
-const discovery = (name: 'ServiceProviderConfig' | 'Schemas' | 'ResourceTypes', summary: string) =>
-  route({
-    ...shared,
-    method: 'GET',
-    path: `${root}/${name}`,
-    operationId: `getScim${name}`,
-    summary,
-    description: 'As RFC 7644, section 4 describes it.',
+const discovery = {
+  ...shared,
+  method: 'GET',
+  description: 'As RFC 7644, section 4 describes it.',
+  responses: { 200: ScimDocument },
+} as const
+
+const discoveryRoutes = {
+  getServiceProviderConfig: route({
+    ...discovery,
+    path: `${root}/ServiceProviderConfig`,
+    operationId: 'getScimServiceProviderConfig',
+    summary: 'What this server supports of SCIM',
     params: Params,
-    responses: { 200: ScimDocument },
-  })
+  }),
+  listSchemas: route({
+    ...discovery,
+    path: `${root}/Schemas`,
+    operationId: 'listScimSchemas',
+    summary: 'Attributes of users and groups',
+    params: Params,
+  }),
+  getSchema: route({
+    ...discovery,
+    path: `${root}/Schemas/:id`,
+    operationId: 'getScimSchema',
+    summary: 'Attributes of one kind of resource',
+    params: ResourceParams,
+  }),
+  listResourceTypes: route({
+    ...discovery,
+    path: `${root}/ResourceTypes`,
+    operationId: 'listScimResourceTypes',
+    summary: 'Kinds of resources',
+    params: Params,
+  }),
+  getResourceType: route({
+    ...discovery,
+    path: `${root}/ResourceTypes/:id`,
+    operationId: 'getScimResourceType',
+    summary: 'One kind of resource',
+    params: ResourceParams,
+  }),
+}
 
 export const scimRoutes = {
   ...userRoutes,
   ...groupRoutes,
-  getServiceProviderConfig: discovery('ServiceProviderConfig', 'What this server supports of SCIM'),
-  getSchemas: discovery('Schemas', 'Attributes of users and groups'),
-  getResourceTypes: discovery('ResourceTypes', 'Kinds of resources'),
+  ...discoveryRoutes,
 }

@@ -340,6 +340,8 @@ export const patchCases: readonly PatchCase[] = [
 /** PATCH routes that are actions: they have no two fields that could meet. */
 export const patchActions: Readonly<Record<string, string>> = {
   [`${organization}/single_sign_on`]: 'writes one field',
+  '/scim/v2/:organization_id/Users/:id': 'sends operations; tried on two nodes in scim.test.ts',
+  '/scim/v2/:organization_id/Groups/:id': 'sends operations; tried on two nodes in scim.test.ts',
   [`${project}/reset_token`]: 'writes the token alone; tried beside a rename',
   [`${project}/cohorts/:id/add_persons_to_static_cohort`]: 'adds rows; tried beside itself',
   [`${project}/cohorts/:id/remove_person_from_static_cohort`]: 'removes rows; tried beside itself',

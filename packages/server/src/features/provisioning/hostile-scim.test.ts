@@ -230,7 +230,7 @@ onEachDatabase('SCIM against hostile callers', dialect => {
       expired: s.as(expired),
     }
     const routes = allRoutes.filter(({ access }) => access.kind === 'scim')
-    expect(routes).toHaveLength(15)
+    expect(routes).toHaveLength(17)
     for (const [name, client] of Object.entries(clients)) {
       for (const route of routes) {
         const reply = await call(client, route)

@@ -42,6 +42,23 @@ function readOperation(operation: unknown): PatchOperation {
   return { op, path: path || undefined, value }
 }
 
+/** The library takes the end of a schema's URN for an attribute, so the attributes of a schema are changed one by one. */
+function byAttribute(operation: PatchOperation): readonly PatchOperation[] {
+  const { op, path, value } = operation
+  if (op === 'remove' || !isAttributes(value)) return [operation]
+  if (path === undefined) {
+    return Object.entries(value).flatMap(([name, part]) =>
+      isSchema(name)
+        ? byAttribute({ op, path: name, value: part })
+        : [{ op, path: undefined, value: { [name]: part } }],
+    )
+  }
+  if (!isSchema(path)) return [operation]
+  return Object.entries(value).map(([name, part]) => ({ op, path: `${path}:${name}`, value: part }))
+}
+
+const isSchema = (name: string): boolean => /^urn:.*:(?:user|group)$/i.test(name)
+
 const userOperationsMax = 100
 
 /** The attributes after all operations. Raises `invalid`. */
@@ -50,8 +67,8 @@ export function patchUser(content: Record<string, unknown>, patch: readonly Patc
     throw scimInvalid('invalidSyntax', 'Operations', `\`Operations\` can have at most ${userOperationsMax} for a user.`)
   }
   try {
-    const steps = patch.map(({ op, path, value }) => ({ op, ...(path && { path }), value })) as ScimPatchOperation[]
-    return scimPatch(content as unknown as ScimResource, steps) as unknown as ScimAttributes
+    const steps = patch.flatMap(byAttribute).map(({ op, path, value }) => ({ op, ...(path && { path }), value }))
+    return scimPatch(content as unknown as ScimResource, steps as ScimPatchOperation[]) as unknown as ScimAttributes
   } catch (error) {
     const isTargetMissing = (error as { scimCode?: unknown }).scimCode === 'noTarget'
     throw isTargetMissing

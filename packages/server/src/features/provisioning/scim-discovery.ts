@@ -37,24 +37,25 @@ const resourceType = (root: string, name: 'User' | 'Group', schema: string) => (
   meta: { resourceType: 'ResourceType', location: `${root}/ResourceTypes/${name}` },
 })
 
-export const resourceTypes = (root: string) =>
-  listOf([resourceType(root, 'User', scimUserSchema), resourceType(root, 'Group', scimGroupSchema)])
+export const resourceTypes = (root: string) => [
+  resourceType(root, 'User', scimUserSchema),
+  resourceType(root, 'Group', scimGroupSchema),
+]
 
-export const schemas = (root: string) =>
-  listOf([
-    schema(root, scimUserSchema, 'User', [
-      attribute('userName', { required: true, uniqueness: 'server' }),
-      attribute('displayName'),
-      complex('name', [attribute('formatted'), attribute('givenName'), attribute('familyName')]),
-      complex('emails', [attribute('value'), attribute('type'), attribute('primary', { type: 'boolean' })], true),
-      attribute('active', { type: 'boolean' }),
-      complex('roles', [attribute('value', { canonicalValues: scimRoles })], true),
-    ]),
-    schema(root, scimGroupSchema, 'Group', [
-      attribute('displayName', { required: true, uniqueness: 'server' }),
-      complex('members', [attribute('value', { mutability: 'immutable' }), attribute('display')], true),
-    ]),
-  ])
+export const schemas = (root: string) => [
+  schema(root, scimUserSchema, 'User', [
+    attribute('userName', { required: true, uniqueness: 'server' }),
+    attribute('displayName'),
+    complex('name', [attribute('formatted'), attribute('givenName'), attribute('familyName')]),
+    complex('emails', [attribute('value'), attribute('type'), attribute('primary', { type: 'boolean' })], true),
+    attribute('active', { type: 'boolean' }),
+    complex('roles', [attribute('value', { canonicalValues: scimRoles })], true),
+  ]),
+  schema(root, scimGroupSchema, 'Group', [
+    attribute('displayName', { required: true, uniqueness: 'server' }),
+    complex('members', [attribute('value', { mutability: 'immutable' }), attribute('display')], true),
+  ]),
+]
 
 const schema = (root: string, id: string, name: string, attributes: readonly object[]) => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
@@ -79,7 +80,7 @@ const attribute = (name: string, characteristics: object = {}) => ({
 const complex = (name: string, subAttributes: readonly object[], multiValued = false) =>
   attribute(name, { type: 'complex', multiValued, subAttributes })
 
-const listOf = (resources: readonly object[]) => ({
+export const listOf = (resources: readonly object[]) => ({
   schemas: [scimListSchema],
   totalResults: resources.length,
   startIndex: 1,

@@ -1,6 +1,7 @@
 import { type AnswerOf, routes, scimGroupSchema, scimUserSchema } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
+import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { Organization } from '../../tenancy.ts'
 import { patchUser, readOperations } from './patch-scim-user.ts'
@@ -12,7 +13,7 @@ import {
   updateScimGroup,
 } from './save-scim-group.ts'
 import { createScimUser, getScimUser, removeScimUser, updateScimUser } from './save-scim-user.ts'
-import { resourceTypes, schemas, serviceProviderConfig } from './scim-discovery.ts'
+import { listOf, resourceTypes, schemas, serviceProviderConfig } from './scim-discovery.ts'
 import { readFilter } from './scim-filter.ts'
 import { patchGroup, readScimGroup, type ScimGroup, scimGroupToWire } from './scim-group.ts'
 import { excludesMembers, readScimWindow, scimPage, shownAttributes } from './scim-page.ts'
@@ -35,8 +36,12 @@ export function serveScim(serve: ServeRoute, { database, originOf, now }: Deps):
   const r = routes.scim
   const rootOf: RootOf = (url, { id }) => `${originOf(url)}/scim/v2/${id}`
   serve(r.getServiceProviderConfig, async ({ url, organization }) => serviceProviderConfig(rootOf(url, organization)))
-  serve(r.getSchemas, async ({ url, organization }) => schemas(rootOf(url, organization)))
-  serve(r.getResourceTypes, async ({ url, organization }) => resourceTypes(rootOf(url, organization)))
+  serve(r.listSchemas, async ({ url, organization }) => listOf(schemas(rootOf(url, organization))))
+  serve(r.getSchema, async ({ url, organization, params }) => oneOf(schemas(rootOf(url, organization)), params.id))
+  serve(r.listResourceTypes, async ({ url, organization }) => listOf(resourceTypes(rootOf(url, organization))))
+  serve(r.getResourceType, async ({ url, organization, params }) =>
+    oneOf(resourceTypes(rootOf(url, organization)), params.id),
+  )
   serveScimUsers(serve, database, rootOf, now)
   serveScimGroups(serve, database, rootOf, now)
 }
@@ -152,6 +157,13 @@ function serveScimGroups(serve: ServeRoute, database: Database, rootOf: RootOf, 
     await database.transaction(tx => removeScimGroup(tx, actor, organization, params.id, now()))
     return answer({ status: 204 })
   })
+}
+
+/** Raises `missing`. */
+function oneOf<Item extends { readonly id: string }>(items: readonly Item[], id: string): Item {
+  const item = items.find(each => each.id === id)
+  if (!item) throw missing('Resource')
+  return item
 }
 
 const locationOf = ({ meta }: UserWire | GroupWire) => ({ location: meta.location })

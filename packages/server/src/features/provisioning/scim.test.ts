@@ -117,6 +117,7 @@ onEachDatabase('provisioning by SCIM', dialect => {
         { op: 'Replace', path: 'emails[type eq "work"].value', value: 'renamed@acme.example' },
         { op: 'Add', path: 'name.givenName', value: 'Entra' },
         { op: 'Replace', path: `${enterprise}:department`, value: 'Releases' },
+        { op: 'Add', value: { [enterprise]: { costCenter: '42' } } },
         { op: 'Replace', value: { displayName: 'Renamed Person', 'name.familyName': 'Person' } },
       )
       expect(changed.status, changed.text).toBe(200)
@@ -124,7 +125,7 @@ onEachDatabase('provisioning by SCIM', dialect => {
         schemas: [scimUserSchema, enterprise],
         emails: [{ value: 'renamed@acme.example', type: 'work' }],
         name: { givenName: 'Entra', familyName: 'Person' },
-        [enterprise]: { department: 'Releases' },
+        [enterprise]: { department: 'Releases', costCenter: '42' },
       })
       expect((await memberOf(id)).user).toMatchObject({ email: 'renamed@acme.example', first_name: 'Renamed Person' })
       const gone = await patch(`Users/${id}`, { op: 'Replace', path: 'active', value: 'False' })
@@ -357,6 +358,28 @@ onEachDatabase('provisioning by SCIM', dialect => {
     })
   })
 
+  it('keeps every change of patches that arrive on two nodes at the same time', async () => {
+    const people = await Promise.all(['first', 'second', 'third', 'fourth'].map(name => provision(`twin-${name}`)))
+    const [{ id }] = people as [{ id: string }]
+    const { id: groupId } = await group('Twins')
+    const onNode = (n: number, path: string, operation: object) =>
+      [s, other]
+        [n % 2]!.as(scim.key)
+        .patch(`${root}/${path}`, { schemas: [scimPatchSchema], Operations: [operation] }, scimType)
+    const attributes = ['title', 'nickName', 'locale', 'timezone']
+    const replies = await Promise.all([
+      ...attributes.map((path, n) => onNode(n, `Users/${id}`, { op: 'add', path, value: path })),
+      ...people.map((person, n) =>
+        onNode(n, `Groups/${groupId}`, { op: 'add', path: 'members', value: [{ value: person.id }] }),
+      ),
+    ])
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+    expect((await scim.get(`${root}/Users/${id}`)).body).toMatchObject(
+      Object.fromEntries(attributes.map(path => [path, path])),
+    )
+    expect((await idsIn(groupId)).sort()).toEqual(people.map(person => person.id).sort())
+  })
+
   it('describes itself: patch and filter, no bulk, no ETags', async () => {
     const config = (await scim.get(`${root}/ServiceProviderConfig`)).body
     expect([config.patch, config.bulk.supported, config.filter.supported, config.etag]).toEqual([
@@ -371,6 +394,11 @@ onEachDatabase('provisioning by SCIM', dialect => {
       ['User', 'Group'],
       ['User', 'Group'],
     ])
+    for (const path of ['Schemas', 'ResourceTypes']) {
+      const [first] = (await scim.get(`${root}/${path}`)).body.Resources
+      expect((await scim.get(first.meta.location.slice(s.url.length))).body).toEqual(first)
+      expect((await scim.get(`${root}/${path}/unknown`)).status).toBe(404)
+    }
   })
 
   it('leaves one audit entry for each write, by the token', async () => {
