@@ -147,6 +147,42 @@ onEachDatabase('approval by another person', dialect => {
     expect((await approve(await known(), id)).body.status).toBe('applied')
   })
 
+  it('is refused to accounts that a SCIM token of the requester provisioned or gave another address', async () => {
+    const users = `/scim/v2/${s.organization.split('/').at(-1)}/Users`
+    const { value } = (await s.post(`${s.organization}/scim_tokens/`, { label: 'Provider' })).body
+    const provision = (userName: string) =>
+      s.as(value).post(users, {
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        userName,
+        roles: [{ value: 'admin' }],
+      })
+    const member = await known()
+    const { kysely } = s.halyard.storage
+    const { password_hash } = await kysely
+      .selectFrom('users')
+      .select('password_hash')
+      .where('id', '=', member.id)
+      .executeTakeFirstOrThrow()
+    const email = nextAddress()
+    const { body: puppet } = await provision(email)
+    await kysely.updateTable('users').set({ password_hash }).where('uuid', '=', puppet.id).execute()
+    const signIn = async (address: string) =>
+      s.as(
+        (await s.as(undefined).post('/api/login/', { email: address, password: 'correct horse battery' })).body.api_key,
+      )
+    const session = await signIn(email)
+    expect((await approve(session, await request(s))).status).toBe(403)
+    expect((await approve(session, await request(await known()))).body.status).toBe('applied')
+
+    expect((await provision(member.email)).body.id).toBe(member.uuid)
+    expect((await approve(member, await request(s))).body.status).toBe('applied')
+    const patch = { op: 'replace', path: 'emails', value: [{ value: nextAddress() }] }
+    const schemas = ['urn:ietf:params:scim:api:messages:2.0:PatchOp']
+    const moved = await s.as(value).patch(`${users}/${member.uuid}`, { schemas, Operations: [patch] })
+    expect(moved.status, moved.text).toBe(200)
+    expect((await approve(await signIn(patch.value[0]!.value), await request(s))).status).toBe(403)
+  })
+
   it('comes neither from a service key nor, for a change of a service key, from its creator', async () => {
     const admin = await known()
     const made = await admin.post(`${s.organization}/service_keys/`, { label: 'CI', scopes: ['*'], level: 8 })

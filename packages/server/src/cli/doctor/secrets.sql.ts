@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../storage/tables.generated.ts'
 
 export interface StoredSecret {
-  readonly kind: 'personal API key' | 'service key' | 'project secret key' | 'webhook secret'
+  readonly kind: 'personal API key' | 'service key' | 'project secret key' | 'SCIM token' | 'webhook secret'
   readonly label: string
   /** The person, project or organization that it belongs to. */
   readonly of: string
@@ -27,6 +27,11 @@ export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSe
     .innerJoin('projects', 'projects.id', 'secret_keys.project_id')
     .select(['label', 'name', 'mask', 'secret_keys.created_at'])
     .execute()
+  const scimTokens = await db
+    .selectFrom('scim_tokens')
+    .innerJoin('organizations', 'organizations.id', 'scim_tokens.organization_id')
+    .select(['label', 'name', 'mask', 'scim_tokens.created_at', 'last_used_at', 'expires_at'])
+    .execute()
   const webhooks = await db
     .selectFrom('webhooks')
     .innerJoin('projects', 'projects.id', 'webhooks.project_id')
@@ -39,6 +44,7 @@ export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSe
       ...key,
     })),
     ...projectKeys.map(({ name, ...key }) => ({ kind: 'project secret key' as const, of: name, ...key, ...never })),
+    ...scimTokens.map(({ name, ...token }) => ({ kind: 'SCIM token' as const, of: name, ...token })),
     ...webhooks.map(({ name, ...hook }) => ({
       kind: 'webhook secret' as const,
       of: name,
