@@ -11,6 +11,7 @@ import { useCanWrite } from '../services/session-queries.ts'
 import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { Loaded } from '../ui/feedback/problems.tsx'
+import { ViewOnly } from '../ui/feedback/view-only.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { UsedBy, useUsedBy } from '../used-by/used-by.tsx'
 import { CohortForm } from './cohort-form.tsx'
@@ -37,7 +38,7 @@ export function CohortPage() {
   if (isNew) {
     return (
       <Page title={t.cohorts.create} parents={parents}>
-        <CohortForm projectId={projectId} cohort={undefined} />
+        {canEdit ? <CohortForm projectId={projectId} cohort={undefined} /> : <ViewOnly />}
       </Page>
     )
   }

@@ -8,6 +8,7 @@ import { useMessages } from '../i18n/language.tsx'
 import { useProgress } from '../plugins/install/use-install-progress.ts'
 import { useCanWrite, useProject } from '../services/session-queries.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { ViewOnly } from '../ui/feedback/view-only.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { CertificateList } from './certificate-list.tsx'
 import { ChooseEnvironments } from './choose-environments.tsx'
@@ -45,7 +46,11 @@ export function ImportPage() {
           />
         ) : (
           <>
-            {canImport && <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />}
+            {canImport ? (
+              <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />
+            ) : (
+              <ViewOnly />
+            )}
             <CertificateList projectId={projectId} />
           </>
         ))}

@@ -3,10 +3,12 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
+import { canWrite } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loading } from '../../ui/feedback/problems.tsx'
+import { ViewOnly } from '../../ui/feedback/view-only.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { draftToWire, emptyDraft } from '../editor/draft.ts'
 import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
@@ -34,6 +36,17 @@ const nothing = { version: 0, original: emptyDraft }
 export function NewFlagPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/flags/new' })
+  const project = useProject(projectId)
+  const parents = [{ label: t.flags.title, to: `/project/${projectId}/flags` }]
+  return (
+    <Page title={t.flags.create} parents={parents}>
+      {project && !canWrite(project.effective_membership_level) ? <ViewOnly /> : <NewFlag projectId={projectId} />}
+    </Page>
+  )
+}
+
+function NewFlag({ projectId }: { projectId: string }) {
+  const t = useMessages()
   const project = useProject(projectId)
   const cohorts = useCohorts(projectId)
   const call = useCall()
@@ -69,7 +82,7 @@ export function NewFlagPage() {
     },
   })
   return (
-    <Page title={t.flags.create} parents={[{ label: t.flags.title, to: `/project/${projectId}/flags` }]}>
+    <>
       <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       {project ? (
         <FlagEditor
@@ -101,6 +114,6 @@ export function NewFlagPage() {
           onClose={() => setIsReviewing(false)}
         />
       )}
-    </Page>
+    </>
   )
 }

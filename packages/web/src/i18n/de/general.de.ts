@@ -26,6 +26,8 @@ export const general: GeneralMessages = {
     never: 'Nie',
     moreActions: 'Weitere Aktionen',
     breadcrumbs: 'Übergeordnete Seiten',
+    viewOnly: 'Du kannst dieses Projekt ansehen, aber nicht ändern',
+    viewOnlyText: 'Bitte einen Admin der Organisation, dich zum Mitglied zu machen.',
   },
   problems: {
     authentication_failed: () => 'Deine Anmeldung ist abgelaufen. Melde dich neu an.',

@@ -27,6 +27,8 @@ export const general = {
     never: 'Never',
     moreActions: 'More actions',
     breadcrumbs: 'Breadcrumbs',
+    viewOnly: 'You can view this project, not change it',
+    viewOnlyText: 'Ask an admin of the organization to make you a member.',
   },
   /**
    * Server errors by code, or by code and field. The server's messages are English, so that only a message which names an

@@ -1,0 +1,8 @@
+import { useMessages } from '../../i18n/language.tsx'
+import { EmptyState } from './empty-state.tsx'
+
+/** Replaces a form that the user's level does not allow to submit. */
+export function ViewOnly() {
+  const t = useMessages()
+  return <EmptyState title={t.common.viewOnly} text={t.common.viewOnlyText} />
+}

@@ -1,0 +1,73 @@
+import type { CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario } = visit
+  for (const key of ['a', 'b', 'c']) await scenario.post(`${scenario.project}/feature_flags/`, { key })
+}, 120_000)
+afterAll(() => visit.close())
+
+const rounds = { before: 5, measured: 50 }
+/** Pages of one round: together 200 navigations. */
+const pages = ['Cohorts', 'Activity', 'Flag health', 'Flags']
+/** What caches, such as recently used pages, may add. */
+const growthMax = 1.25
+
+interface Retained {
+  readonly nodes: number
+  readonly listeners: number
+}
+
+async function measure(devtools: CDPSession): Promise<Retained> {
+  for (let passes = 0; passes < 3; passes++) await devtools.send('HeapProfiler.collectGarbage')
+  const { nodes, jsEventListeners } = await devtools.send('Memory.getDOMCounters')
+  return { nodes, listeners: jsEventListeners }
+}
+
+async function navigate(page: Page, times: number): Promise<void> {
+  const navigation = page.getByRole('navigation', { name: 'Main' })
+  for (let round = 0; round < times; round++) {
+    for (const name of pages) {
+      await navigation.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('heading', { name, level: 1 }).waitFor()
+    }
+  }
+}
+
+describe('the dashboard', { timeout: 300_000 }, () => {
+  it('retains neither nodes nor listeners over 200 navigations', async () => {
+    const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`)
+    const devtools = await page.context().newCDPSession(page)
+    await navigate(page, rounds.before)
+    const before = await measure(devtools)
+    await navigate(page, rounds.measured)
+    // What the last page still loads is released a moment later.
+    const growth = async () => {
+      const after = await measure(devtools)
+      return Math.max(after.nodes / before.nodes, after.listeners / before.listeners)
+    }
+    await expect.poll(growth, { timeout: 60_000, interval: 500 }).toBeLessThan(growthMax)
+  })
+
+  it.each(['flags', 'activity', 'cohorts', 'settings'])('sends no request while %s is open', async path => {
+    const page = await visit.open()
+    const requests: string[] = []
+    page.on('request', request => requests.push(new URL(request.url()).pathname))
+    await page.clock.install()
+    await visit.signIn(page, `/project/${visit.scenario.projectId}/${path}`)
+    for (let second = 0; second < 3; second++) await page.clock.runFor(1000)
+    const settled = async () => {
+      const count = requests.length
+      await page.clock.runFor(1000)
+      return requests.length === count
+    }
+    await expect.poll(settled).toBe(true)
+    requests.length = 0
+    // Numbers of evaluations, which are not pushed, are read again every 30 seconds.
+    for (let second = 0; second < 15; second++) await page.clock.runFor(1000)
+    expect(requests).toEqual([])
+  })
+})
