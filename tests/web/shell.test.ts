@@ -32,7 +32,7 @@ describe('sign-in', { timeout: 120_000 }, () => {
 
   it('explains an expired session', async () => {
     const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`)
-    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
     const key = await page.evaluate<string>("JSON.parse(sessionStorage.getItem('halyard.session')).key")
     await visit.scenario.as(key).post('/api/logout/')
     await page.reload()
@@ -56,7 +56,7 @@ describe('sign-in', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.locator('input[type=password]').fill('a long enough password')
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
     await page.goto(invite.body.signup_path)
     await page.getByText('This invitation doesn’t exist or has expired').waitFor()
   })
@@ -130,7 +130,7 @@ describe('live updates', { timeout: 120_000 }, () => {
     page.on('request', request => requested.push(new URL(request.url()).pathname))
     await page.clock.install()
     await visit.signIn(page, `/project/${scenario.projectId}/flags`)
-    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
     for (let second = 0; second < 10; second++) await page.clock.runFor(1000)
     await scenario.post(`${scenario.project}/feature_flags/`, { key: 'after-silence' })
     await expect
@@ -523,7 +523,7 @@ describe('the shell', { timeout: 120_000 }, () => {
 
   it('works on a narrow phone in dark mode', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
-    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
     await expectSound(page)
     // The off-screen navigation is not focusable.
     await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
@@ -615,7 +615,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     expect(await bytes()).toBeGreaterThan(50_000)
     await page.locator('input[type=password]').fill(password)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
     expect(await bytes()).toBeLessThan(300_000)
   })
 })
