@@ -197,7 +197,12 @@ async function stageRequest(
   const approver_config = { quorum: 2, users: [colleague.id], roles }
   await s.post(`${project}/approval_policies/`, { action_key: 'feature_flag.update', approver_config })
   const { body } = await s.patch(`${project}/feature_flags/${flagId}/`, { name: 'requested', filters })
-  await colleague.post(`${project}/change_requests/${body.change_request_id}/approve/`)
+  const request = `${project}/change_requests/${body.change_request_id}`
+  await colleague.post(`${request}/approve/`)
+  const comment = (await colleague.post(`${request}/comments/`, { text: 'Why now?' })).body
+  const reply = await s.post(`${request}/comments/`, { text: 'The sale begins.', parent_id: comment.id })
+  if (reply.status !== 201) throw new Error(JSON.stringify(reply.body))
+  await s.post(`${project}/inbox/seen/`, { until: new Date().toISOString() })
   const [starts_at, ends_at] = ['2999-01-01T00:00:00Z', '2999-01-02T00:00:00Z']
   await s.post(`${s.organization}/freezes/`, {
     project: Number(project.split('/').at(-1)),

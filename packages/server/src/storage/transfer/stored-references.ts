@@ -123,6 +123,7 @@ const inTrigger: Inside = (trigger, rename, row) => {
     copied_from_flag: idOf('flags'),
     scheduled_change: idOf('scheduled_changes'),
     change_request: idOf('change_requests'),
+    comment: idOf('change_request_comments'),
     job_id: value => String(value).replace(/^\d+/, id => String(rename(table, Number(id)) ?? id)),
     ...(!isOfPlugin && { payload: fields({ value: inContent, condition: inFilters }) }),
   })(trigger, rename, row)
