@@ -112,6 +112,7 @@ async function readContract(): Promise<{
     bundle: true,
     format: 'esm',
     platform: 'node',
+    conditions: ['halyard-source'],
     write: false,
   })
   const code = Buffer.from(outputFiles[0]!.contents).toString('base64')

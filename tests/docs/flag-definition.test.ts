@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bucketingAlgorithms } from '@halyard/contract'
 import { bucketingAlgorithmNames, compile, operators, strictOperators } from '@halyard/engine'
 import { describe, expect, it } from 'vitest'
 import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
@@ -46,11 +45,10 @@ describe('the flag definition page', () => {
     }
   })
 
-  it('lists every bucketing algorithm, as the API does', () => {
+  it('lists every bucketing algorithm', () => {
     const [, section] = page.split('### Bucketing of other services')
     const listed = [...section!.matchAll(/^\| `(\w+)` \| .+ \| .+ \| .+ \| .+ \|$/gm)].map(([, name]) => name)
     expect(listed).toEqual(bucketingAlgorithmNames)
-    expect(bucketingAlgorithms).toEqual(bucketingAlgorithmNames)
   })
 
   it.each(examples)('$operator behaves as documented', ({ filter, rows }) => {

@@ -52,6 +52,7 @@ import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
 import { manifestRoutes } from './typed-flags/manifest.ts'
 import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
+export { importSources as importSourceNames } from '@halyard/migrate/model'
 export {
   type Api,
   ApiError,
@@ -89,7 +90,6 @@ export {
   type ImportItem,
   type ImportPlan,
   importItemsMax,
-  importSourceNames,
   importTargetsMax,
 } from './change-control/imports.ts'
 export type { Inbox, InboxItem } from './change-control/inbox.ts'
@@ -142,7 +142,7 @@ export {
   dashboardTilesMax,
 } from './flags/dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
-export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
+export { propertyOperators } from './flags/flag-definition.ts'
 export {
   type FlagComment,
   type FlagDetails,

@@ -7,6 +7,7 @@
 export { checkCohort, checkFlag } from './compile/check.ts'
 export type { CompiledFlag } from './compile/compiler.ts'
 export type { Requirements } from './compile/requirements.ts'
+export { type BucketingAlgorithmName, bucketingAlgorithmNames } from './definition/bucketing-algorithm-name.ts'
 export { type Coverage, coverageOf } from './definition/coverage.ts'
 export type {
   CohortDefinition,
@@ -43,7 +44,6 @@ export type {
   Trace,
   VariantTrace,
 } from './explain/trace.ts'
-export { type BucketingAlgorithmName, bucketingAlgorithmNames } from './hash/vendors/bucketing-algorithms.ts'
 export { type DependentRelease, dependentReleases, type FlagVersions } from './releases/dependent-releases.ts'
 export { type Release, releasesOf } from './releases/release.ts'
 export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'

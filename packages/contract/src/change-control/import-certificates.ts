@@ -1,3 +1,4 @@
+import { importStatuses } from '@halyard/migrate/model'
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
@@ -11,7 +12,7 @@ import {
   OneOfInput,
   ProjectParams,
 } from '../schema.ts'
-import { ImportSourceInput, importStatuses } from './imports.ts'
+import { ImportSourceInput } from './imports.ts'
 
 /** Flags that a certificate lists; those that are not all equal come first. */
 export const certificateFlagsMax = 10_000

@@ -1,3 +1,4 @@
+import { importSources, importStatuses } from '@halyard/migrate/model'
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
@@ -21,22 +22,9 @@ export const importTargetsMax = 10
 /** Maximum number of flags and segments in one file, for all environments together. */
 export const importItemsMax = 50_000
 
-export const importSourceNames = [
-  'posthog',
-  'launchdarkly',
-  'unleash',
-  'growthbook',
-  'flagsmith',
-  'flagd',
-  'go-feature-flag',
-  'flipt',
-  'configcat',
-] as const
-
 const ofSource = { description: 'The service that wrote the file.', examples: ['launchdarkly'] }
-const Source = OneOf(importSourceNames, ofSource)
-export const ImportSourceInput = OneOfInput(importSourceNames, ofSource)
-export const importStatuses = ['exact', 'approximate', 'refused'] as const
+const Source = OneOf(importSources, ofSource)
+export const ImportSourceInput = OneOfInput(importSources, ofSource)
 const drifts = ['new', 'unchanged', 'changed_at_source', 'changed_here', 'changed_both', 'exists_here'] as const
 const outcomes = ['created', 'updated', 'unchanged', 'skipped'] as const
 

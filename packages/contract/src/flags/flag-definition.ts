@@ -1,3 +1,4 @@
+import { bucketingAlgorithmNames, operators, strictOperators } from '@halyard/engine'
 import Type from 'typebox'
 import { Nullable, shapeKeyword } from '../schema.ts'
 
@@ -6,83 +7,10 @@ import { Nullable, shapeKeyword } from '../schema.ts'
  * are stored as they are.
  */
 
-export const propertyOperators = [
-  'exact',
-  'is_not',
-  'icontains',
-  'not_icontains',
-  'icontains_multi',
-  'not_icontains_multi',
-  'starts_with',
-  'not_starts_with',
-  'ends_with',
-  'not_ends_with',
-  'regex',
-  'not_regex',
-  'gt',
-  'gte',
-  'lt',
-  'lte',
-  'between',
-  'not_between',
-  'is_set',
-  'is_not_set',
-  'is_date_exact',
-  'is_date_before',
-  'is_date_after',
-  'semver_eq',
-  'semver_neq',
-  'semver_gt',
-  'semver_gte',
-  'semver_lt',
-  'semver_lte',
-  'semver_tilde',
-  'semver_caret',
-  'semver_wildcard',
-  'text_equals',
-  'text_contains',
-  'text_starts_with',
-  'text_ends_with',
-  'text_matches',
-  'number_eq',
-  'number_gt',
-  'number_gte',
-  'number_lt',
-  'number_lte',
-  'number_modulo',
-  'version_eq',
-  'version_gt',
-  'version_gte',
-  'version_lt',
-  'version_lte',
-  'date_or_now_after',
-  'date_or_now_before',
-  'date_after',
-  'date_before',
-  'json_one_of',
-  'list_contains_any',
-  'list_contains_all',
-  'list_length',
-  'type_is',
-  'ip_in_cidr',
-] as const
+export const propertyOperators = [...operators, ...strictOperators] as const
 
 /** Aliases, and the operators of cohort and flag filters. */
 const otherOperators = ['min', 'max', 'in', 'not_in', 'flag_evaluates_to'] as const
-
-/** How the services that flags are imported from assign people to rollouts and variants. */
-export const bucketingAlgorithms = [
-  'posthog',
-  'launchdarkly',
-  'unleash',
-  'growthbook_v1',
-  'growthbook_v2',
-  'flagsmith',
-  'flagd',
-  'go_feature_flag',
-  'flipt',
-  'configcat',
-] as const
 
 const groupTypeIndex = (description: string) =>
   Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 4, description, examples: [null] })))
@@ -171,7 +99,7 @@ export const PropertyFilter = Type.Object(
 export const Bucketing = Type.Object(
   {
     algorithm: Type.String({
-      enum: [...bucketingAlgorithms],
+      enum: [...bucketingAlgorithmNames],
       description: 'The service whose hash and arithmetic are used.',
       examples: ['unleash'],
     }),

@@ -1,9 +1,5 @@
-import {
-  type BucketingAlgorithmName,
-  bucketingAlgorithmNames,
-  bucketingAlgorithms,
-} from '../hash/vendors/bucketing-algorithms.ts'
 import { type Encoding, encodings } from '../hash/vendors/units.ts'
+import { type BucketingAlgorithmName, bucketingAlgorithmNames } from './bucketing-algorithm-name.ts'
 import type { Report } from './issue.ts'
 import { isRecord, type JsonRecord, own } from './json.ts'
 
@@ -41,8 +37,8 @@ const seedLengthMax = 1000
 export function parseBucketing(value: unknown, path: string, report: Report): ParsedBucketing | null | undefined {
   if (value === null || value === undefined) return null
   if (!isRecord(value)) return reject(report, 'wrong_type', path, '`bucketing` must be an object.')
-  const algorithm = own(value, 'algorithm')
-  if (typeof algorithm !== 'string' || !Object.hasOwn(bucketingAlgorithms, algorithm)) {
+  const algorithm = bucketingAlgorithmNames.find(name => name === own(value, 'algorithm'))
+  if (algorithm === undefined) {
     const choices = bucketingAlgorithmNames.join(', ')
     return reject(report, 'invalid_value', `${path}.algorithm`, `\`algorithm\` must be one of ${choices}.`)
   }
@@ -64,7 +60,7 @@ export function parseBucketing(value: unknown, path: string, report: Report): Pa
     const choices = encodings.join(', ')
     return reject(report, 'invalid_value', `${path}.encoding`, `\`encoding\` must be one of ${choices}.`)
   }
-  return { algorithm: algorithm as BucketingAlgorithmName, seed, by, identifierPrefix, encoding: encoding as Encoding }
+  return { algorithm, seed, by, identifierPrefix, encoding: encoding as Encoding }
 }
 
 /** Null when absent, undefined when it is invalid. */

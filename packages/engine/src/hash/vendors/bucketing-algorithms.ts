@@ -1,3 +1,4 @@
+import type { BucketingAlgorithmName } from '../../definition/bucketing-algorithm-name.ts'
 import { bucketOf, firstWordOf } from '../bucket.ts'
 import { packPrefix, ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../message.ts'
 import { crc32 } from './crc32.ts'
@@ -217,8 +218,4 @@ export const bucketingAlgorithms = {
   go_feature_flag: goFeatureFlag,
   flipt,
   configcat,
-} as const
-
-export type BucketingAlgorithmName = keyof typeof bucketingAlgorithms
-
-export const bucketingAlgorithmNames = Object.keys(bucketingAlgorithms) as readonly BucketingAlgorithmName[]
+} as const satisfies Record<BucketingAlgorithmName, BucketingAlgorithm>
