@@ -5,7 +5,7 @@ import type { Tables } from '../../storage/tables.generated.ts'
 
 /** How an account came under the control of another one. Accounts without a person stay so, the others for some days. */
 export type TieKind = 'invited' | 'provisioned' | 'level' | (typeof lastingKinds)[number]
-const lastingKinds = ['service_key', 'trust_relationship', 'scim_token'] as const
+export const lastingKinds = ['service_key', 'trust_relationship', 'scim_token'] as const
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 const idsPerQuery = 500

@@ -3,14 +3,14 @@ import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization } from '../../tenancy.ts'
 import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
-import { announceIdentity } from '../identity/announce-identity.ts'
 import { expiryLimit } from '../identity/create-key.ts'
 import { hashSecret, maskSecret, newSecret, newUuid } from '../identity/secret.ts'
+import { closeServiceAccount, createServiceAccount } from '../identity/service-account.ts'
 import { type ScimToken, scimTokensMax } from './scim-token.ts'
 
 /**
- * With an account of its own, so that what it changes is attributed to it. The accounts that it provisions are tied to it, and it to its
- * creator, who therefore cannot approve with them. As an admin it cannot remove the owner or appoint one.
+ * With an account of its own, to which the accounts that it provisions are tied: its creator cannot approve with them. As an admin it
+ * cannot remove the owner or appoint one.
  */
 export async function createScimToken(
   tx: Stores,
@@ -24,24 +24,12 @@ export async function createScimToken(
   if ((await tx.scimTokens.list(organization.id)).length >= scimTokensMax) {
     throw invalid(null, 'limit_reached', `An organization can have at most ${scimTokensMax} SCIM tokens.`)
   }
-  const uuid = newUuid()
-  const account = await tx.identity.createAccount({
-    uuid,
-    distinctId: uuid,
-    firstName: `SCIM: ${label}`,
-    email: `${uuid}@scim.invalid`,
-    isEmailVerified: false,
-    passwordHash: null,
-    isActive: true,
-    isStaff: false,
-    isService: true,
-    currentOrganizationId: organization.id,
-    currentProjectId: null,
-    dateJoined: now,
-  })
-  const membership = { id: newUuid(), organizationId: organization.id, userId: account.id }
-  await tx.organizations.addMember({ ...membership, level: adminLevel, joinedAt: now, updatedAt: now })
-  await tx.accountTies.tie(account.id, actor.user.id, 'scim_token', now)
+  const account = await createServiceAccount(
+    tx,
+    actor,
+    { kind: 'scim_token', name: `SCIM: ${label}`, organizationId: organization.id, level: adminLevel },
+    now,
+  )
   const value = newSecret('scim_')
   const token: ScimToken = {
     id: newUuid(),
@@ -56,17 +44,13 @@ export async function createScimToken(
     lastUsedAt: null,
   }
   await tx.scimTokens.create(token)
-  await announceIdentity(tx, account.id, now, organization.id)
   record(tx, actor, token, { activity: 'created', after: shown(token) }, now)
   return { token, value }
 }
 
-/** The account stays as the author of what the token changed. */
 export async function removeScimToken(tx: Stores, actor: Actor, token: ScimToken, now: Instant): Promise<void> {
   await tx.scimTokens.remove(token.id)
-  await tx.organizations.removeMember(token.organizationId, token.userId)
-  await tx.identity.updateAccount(token.userId, { isActive: false })
-  await announceIdentity(tx, token.userId, now, token.organizationId)
+  await closeServiceAccount(tx, token.organizationId, token.userId, now)
   record(tx, actor, token, { activity: 'deleted', before: shown(token) }, now)
 }
 

@@ -3,19 +3,15 @@ import { forbidden, invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, isLevel, type Organization, ownerLevel, viewOnlyLevel } from '../../tenancy.ts'
 import { recordAudit } from '../audit/record-audit.ts'
-import { announceIdentity } from '../identity/announce-identity.ts'
 import type { ServiceKey } from '../identity/api-key.ts'
 import { checkKeyFields, type KeyFields, storeNewKey } from '../identity/create-key.ts'
-import { newUuid } from '../identity/secret.ts'
+import { closeServiceAccount, createServiceAccount } from '../identity/service-account.ts'
 
 const serviceKeysMax = 100
 
 export type NewServiceKey = Omit<KeyFields, 'organizationIds'> & { readonly level: number }
 
-/**
- * A key whose user is an account without a person: it outlives the membership of its creator, can be named as author, and never signs
- * in. It stays tied to its creator, who therefore approves none of its changes.
- */
+/** A key of an account without a person. */
 export async function createServiceKey(
   tx: Stores,
   actor: Actor,
@@ -36,28 +32,16 @@ export async function createServiceKey(
   if ((await tx.identity.listServiceKeys(organization.id)).length >= serviceKeysMax) {
     throw invalid(null, 'limit_reached', `An organization can have at most ${serviceKeysMax} service keys.`)
   }
-  const uuid = newUuid()
-  const user = await tx.identity.createAccount({
-    uuid,
-    distinctId: uuid,
-    firstName: input.label,
-    email: `${uuid}@service-key.invalid`,
-    isEmailVerified: false,
-    passwordHash: null,
-    isActive: true,
-    isStaff: false,
-    isService: true,
-    currentOrganizationId: organization.id,
-    currentProjectId: input.projectIds[0] ?? null,
-    dateJoined: now,
-  })
-  const membership = { id: newUuid(), organizationId: organization.id, userId: user.id }
-  await tx.organizations.addMember({ ...membership, level, joinedAt: now, updatedAt: now })
-  await tx.accountTies.tie(user.id, actor.user.id, 'service_key', now)
+  const [projectId] = input.projectIds
+  const user = await createServiceAccount(
+    tx,
+    actor,
+    { kind: 'service_key', name: input.label, organizationId: organization.id, projectId, level },
+    now,
+  )
   const { key, value } = await storeNewKey(tx, user.id, fields, now)
   const audited = { scope: 'ServiceKey', itemId: key.id, name: key.label, activity: 'created' } as const
   recordAudit(tx, actor, { organizationId: organization.id }, { ...audited, after: shown({ ...input, level }) }, now)
-  await announceIdentity(tx, user.id, now, organization.id)
   return { key: { ...key, level, user, createdBy: actor.user }, value }
 }
 
@@ -71,11 +55,9 @@ export async function removeServiceKey(
   const { user, level } = key
   if (level > (actor.levels.get(organization.id) ?? adminLevel)) throw forbidden('You cannot revoke a key above you.')
   await tx.identity.removeKeys(user.id, 'all')
-  await tx.organizations.removeMember(organization.id, user.id)
-  await tx.identity.updateAccount(user.id, { isActive: false })
+  await closeServiceAccount(tx, organization.id, user.id, now)
   const audited = { scope: 'ServiceKey', itemId: key.id, name: key.label, activity: 'deleted' } as const
   recordAudit(tx, actor, { organizationId: organization.id }, { ...audited, before: shown(key) }, now)
-  await announceIdentity(tx, user.id, now, organization.id)
 }
 
 async function requireOwnProjects(tx: Stores, organization: Organization, ids: readonly number[]): Promise<void> {

@@ -6,6 +6,7 @@ import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkScopes } from '../identity/api-key.ts'
 import { newUuid } from '../identity/secret.ts'
+import { closeServiceAccount, createServiceAccount } from '../identity/service-account.ts'
 import {
   checkRules,
   relationshipsPerOrganizationMax,
@@ -19,8 +20,8 @@ export type TrustContent = Pick<
 >
 
 /**
- * With an account of its own, so that what its keys change is attributed to it. Who decides which tokens are exchanged can act through it,
- * and therefore approves none of its changes. Raises `invalid`.
+ * With an account of its own. Who decides which tokens are exchanged can act through it, and therefore approves none of its changes.
+ * Raises `invalid`.
  */
 export async function createTrust(
   tx: Stores,
@@ -37,32 +38,15 @@ export async function createTrust(
     )
   }
   await checkTrust(tx, actor, organization.id, content)
-  const id = newUuid()
-  const account = await tx.identity.createAccount({
-    uuid: newUuid(),
-    distinctId: newUuid(),
-    firstName: content.name,
-    email: `${id}@trust.invalid`,
-    isEmailVerified: false,
-    passwordHash: null,
-    isActive: true,
-    isStaff: false,
-    isService: true,
-    currentOrganizationId: organization.id,
-    currentProjectId: null,
-    dateJoined: now,
-  })
-  await tx.organizations.addMember({
-    id: newUuid(),
-    organizationId: organization.id,
-    userId: account.id,
-    level: memberLevel,
-    joinedAt: now,
-    updatedAt: now,
-  })
+  const account = await createServiceAccount(
+    tx,
+    actor,
+    { kind: 'trust_relationship', name: content.name, organizationId: organization.id, level: memberLevel },
+    now,
+  )
   const relationship: TrustRelationship = {
     ...content,
-    id,
+    id: newUuid(),
     organizationId: organization.id,
     userId: account.id,
     createdBy: actor.user,
@@ -71,8 +55,6 @@ export async function createTrust(
     lastUsedAt: null,
   }
   await tx.trustRelationships.create(relationship)
-  await tx.accountTies.tie(account.id, actor.user.id, 'trust_relationship', now)
-  await announceIdentity(tx, account.id, now, organization.id)
   record(tx, actor, relationship, { activity: 'created', after: shownFields(relationship) }, now)
   return relationship
 }
@@ -97,12 +79,9 @@ export async function updateTrust(
   return saved
 }
 
-/** The account stays as the author of what its keys changed. */
 export async function removeTrust(tx: Stores, actor: Actor, stored: TrustRelationship, now: Instant): Promise<void> {
   await tx.trustRelationships.remove(stored.id)
-  await tx.organizations.removeMember(stored.organizationId, stored.userId)
-  await tx.identity.updateAccount(stored.userId, { isActive: false })
-  await announceIdentity(tx, stored.userId, now, stored.organizationId)
+  await closeServiceAccount(tx, stored.organizationId, stored.userId, now)
   record(tx, actor, stored, { activity: 'deleted', before: shownFields(stored) }, now)
 }
 
