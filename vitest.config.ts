@@ -14,16 +14,25 @@ const patience = {
   server: { deps: { external: [/packages\/server\/dist\//] } },
 }
 
-/** What only `npm run test:all` runs: faults, races, load, all of the dashboard, commands, documents, runtimes, archives. */
+/**
+ * What only `npm run test:all` runs: faults, races, load, hostile peers, all of the dashboard, commands, documents, runtimes, archives. What
+ * takes longest goes first, as long as a shorter test of `npm test` shows the same behavior.
+ */
 const long = [
   'tests/{faults,load,docs,dev,imports}/**/*.test.ts',
   'tests/web/!(smoke).test.ts',
-  'tests/clients/{generated,openfeature-parity,openfeature-suites,posthog-python,react,toolbar,client-bursts,client-programs}.test.ts',
-  'tests/{bench,commands,deploy,install,packages,project-import,transfer,upgrade*}.test.ts',
-  'tests/{security/{fuzz,concurrent-creation,large-bodies,lost-access,text-limits},observability/telemetry,edge/{process,outage}}.test.ts',
-  'packages/server/src/features/plugins/{plugin-faults,runtime/realm-pool}.test.ts',
-  'packages/server/src/storage/concurrent-patches.test.ts',
-  'tests/program/release-archive.test.ts',
+  'tests/clients/{generated,openfeature-parity,openfeature-suites,posthog-python,react,toolbar,client-bursts,client-programs,retrying-clients}.test.ts',
+  'tests/{bench,commands,deploy,install,packages,policy-form,project-import,transfer,upgrade*}.test.ts',
+  'tests/security/{fuzz,concurrent-creation,escalation,exported-data,hostile-edge,large-bodies,lost-access}.test.ts',
+  'tests/security/{no-opening-values,text-limits}.test.ts',
+  'tests/observability/{telemetry,worker-metrics}.test.ts',
+  'tests/edge/{hostile-upstream,outage,process,revoked-edge}.test.ts',
+  'tests/program/{plugins,release-archive}.test.ts',
+  'packages/server/src/features/plugins/{plugin-faults,runtime/realm-pool,runtime/failing-plugins}.test.ts',
+  'packages/server/src/features/change-control/{interleavings,random-policies,requests/concurrent-requests}.test.ts',
+  'packages/server/src/features/events/ingest/ingest-faults.test.ts',
+  'packages/server/src/evaluation/subjects/cached-subjects.test.ts',
+  'packages/server/src/storage/{anomalies,concurrent-patches}.test.ts',
 ]
 
 /** Each project is a set of files; `npm test` runs the first two, `npm run test:all` the third. */

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../../../instant.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../../testing/databases.ts'
+import { enablePlugin } from '../../../../testing/enabled-plugins.ts'
 import { createFaultInjector } from '../../../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../../../testing/scenario.ts'
 import { takenUntil } from '../job-worker.ts'
@@ -51,15 +52,8 @@ onEachDatabase('deliveries to plugins', dialect => {
     received = []
   })
 
-  async function enable(source: string) {
-    const made = await s.post(`${s.organization}/plugins/`, {})
-    const plugin: number = made.body.id
-    const files = { 'plugin.json': JSON.stringify({ name: `p${plugin}`, allowedHosts: [host] }), 'index.ts': source }
-    expect((await s.patch(`${s.organization}/plugins/${plugin}/update_source/`, files)).status).toBe(200)
-    const reply = await s.post(`${s.project}/plugin_configs/`, { plugin, enabled: true, allowed_hosts: [host] })
-    expect(reply.status).toBe(201)
-    return `${s.project}/plugin_configs/${reply.body.id}/`
-  }
+  const enable = async (source: string) =>
+    (await enablePlugin(s, source, { allowedHosts: [host] }, { allowed_hosts: [host] })).path
   const send = (text: string) => `await fetch('http://${host}/', { method: 'POST', body: ${text} })`
   const sendsChanges = (name: string) =>
     `export const onFlagChange = async c => { ${send(`'${name} ' + c.key + ' ' + c.version`)} }`
