@@ -2,10 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The layout of packages/web/src: small folders, and imports in one direction. */
+/** Rules of packages/web/src beyond those of architecture.test.ts. */
 
 const source = resolve(import.meta.dirname, '../packages/web/src')
-const filesMax = 20
 const importPattern = /(?:from\s+|import\s+)['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g
 
 const queryPattern = /queryKey: \[([^\]]*)\],\s*queryFn/g
@@ -64,12 +63,6 @@ describe('polling', () => {
 })
 
 describe('the web app’s layout', () => {
-  it(`has at most ${filesMax} modules in a folder`, () => {
-    const sizes = new Map<string, number>()
-    for (const name of modules) sizes.set(dirname(name), (sizes.get(dirname(name)) ?? 0) + 1)
-    expect([...sizes].filter(([, size]) => size > filesMax)).toEqual([])
-  })
-
   it('has no import cycle between top-level folders', () => {
     const edges = new Map<string, Set<string>>()
     for (const name of modules.filter(each => each.includes('/'))) {

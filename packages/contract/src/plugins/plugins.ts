@@ -13,7 +13,6 @@ import {
   Uuid,
 } from '../schema.ts'
 
-export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
 const PluginType = Type.Union(
   [Type.Literal('local'), Type.Literal('custom'), Type.Literal('repository'), Type.Literal('source')],
   { title: 'PluginType', description: 'Where the code comes from.', examples: ['source'] },

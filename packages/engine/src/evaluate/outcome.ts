@@ -57,11 +57,6 @@ export const OFF_VARIANT = -2
 /** How many outcomes each condition has. */
 export const conditionStride = (variantCount: number): number => variantCount + MATCHED_VARIANT
 
-/** The first outcome of a condition. */
-export function conditionOutcome(variantCount: number, condition: number): number {
-  return firstCondition + condition * conditionStride(variantCount)
-}
-
 /** The outcome of a match within its condition, for the index of a variant, `NO_VARIANT` or `OFF_VARIANT`. */
 export function matchedOutcome(variant: number): number {
   return MATCHED_VARIANT + variant

@@ -149,8 +149,6 @@ export function sqlProjectStore(db: Kysely<Tables>) {
   }
 }
 
-export type ProjectStore = ReturnType<typeof sqlProjectStore>
-
 const toProject = (row: Selectable<Tables['projects']>, groupTypes: Record<string, string>): Project => ({
   id: row.id,
   uuid: row.uuid,

@@ -37,7 +37,6 @@ export type SecondFactor = CodeFactor | PasskeyFactor
 export const factorLimits = { accountFromAddress: 5, account: 20, address: 50 }
 
 export const factorsPerUserMax = 20
-export const factorNameCharactersMax = 64
 export const recoveryCodeCount = 10
 
 /** Without vowels and digits that look alike: no words, no misreading. */
