@@ -1,11 +1,18 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
 import { startServer } from './faults/server-process.ts'
 import { freePort } from './free-port.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase('sqlite')
+})
+afterAll(() => database.drop())
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
 it('METRICS_TOKEN is required for /metrics on the main port', async () => {
-  const server = await startServer('sqlite::memory:', { METRICS_TOKEN: 'a-token-for-scrapers' })
+  const server = await startServer(database.url, { METRICS_TOKEN: 'a-token-for-scrapers' })
   try {
     expect((await fetch(`${server.url}/metrics`)).status).toBe(401)
     expect((await fetch(`${server.url}/metrics`, bearer('wrong'))).status).toBe(401)
@@ -19,7 +26,7 @@ it('METRICS_TOKEN is required for /metrics on the main port', async () => {
 
 it('HALYARD_METRICS_PORT serves /metrics alone, and the main port no longer does', async () => {
   const port = await freePort()
-  const server = await startServer('sqlite::memory:', { HALYARD_METRICS_PORT: String(port) })
+  const server = await startServer(database.url, { HALYARD_METRICS_PORT: String(port) })
   try {
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404)
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)

@@ -44,41 +44,13 @@ const valueOptions = (completions: readonly Completions[]): string =>
     ),
   ].join('|')
 
-const bash = (
+/** Finds the command that is being typed, as `place`; `skip` is set where the value of an option is. */
+const walk = (
   completions: readonly Completions[],
-): string => `# bash completion of halyard: source <(halyard completion bash)
-_halyard() {
-  local path='' word skip='' i
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word=\${COMP_WORDS[i]}
-    if [[ -n $skip ]]; then skip=''; continue; fi
-    case $word in
-      ${valueOptions(completions)}) skip=1 ;;
-      -*) ;;
-      *) case "\${path:+$path }$word" in
-        ${completions
-          .filter(({ path }) => path !== '')
-          .map(({ path }) => quoted(path))
-          .join('|')}) path="\${path:+$path }$word" ;;
-      esac ;;
-    esac
-  done
-  if [[ -n $skip ]]; then COMPREPLY=(); return; fi
-  local candidates=''
-  case $path in
-${completions.map(own => `    ${quoted(own.path)}) candidates=${quoted(words(own))} ;;`).join('\n')}
-  esac
-  COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -o default -F _halyard halyard
-`
-
-const zsh = (completions: readonly Completions[]): string => `#compdef halyard
-# zsh completion of halyard: source <(halyard completion zsh)
-_halyard() {
-  local place='' word skip='' i
-  for ((i = 2; i < CURRENT; i++)); do
-    word=\${words[i]}
+  { first, current, words }: { first: number; current: string; words: string },
+): string => `  local place='' word skip='' i
+  for ((i = ${first}; i < ${current}; i++)); do
+    word=\${${words}[i]}
     if [[ -n $skip ]]; then skip=''; continue; fi
     case $word in
       ${valueOptions(completions)}) skip=1 ;;
@@ -90,7 +62,27 @@ _halyard() {
           .join('|')}) place="\${place:+$place }$word" ;;
       esac ;;
     esac
-  done
+  done`
+
+const bash = (
+  completions: readonly Completions[],
+): string => `# bash completion of halyard: source <(halyard completion bash)
+_halyard() {
+${walk(completions, { first: 1, current: 'COMP_CWORD', words: 'COMP_WORDS' })}
+  if [[ -n $skip ]]; then COMPREPLY=(); return; fi
+  local candidates=''
+  case $place in
+${completions.map(own => `    ${quoted(own.path)}) candidates=${quoted(words(own))} ;;`).join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$candidates" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _halyard halyard
+`
+
+const zsh = (completions: readonly Completions[]): string => `#compdef halyard
+# zsh completion of halyard: source <(halyard completion zsh)
+_halyard() {
+${walk(completions, { first: 2, current: 'CURRENT', words: 'words' })}
   if [[ -n $skip ]]; then _files; return; fi
   local -a candidates
   case $place in

@@ -3,14 +3,11 @@ import { answer, type RouteRequest, type ServeRoute } from '../../http/routes/se
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
 import { Problem } from '../../problem.ts'
-import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import type { Account } from '../identity/account.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { hashSecret, newSecret } from '../identity/secret.ts'
-import type { LoginThrottle } from '../identity/sign-in/login-throttle.ts'
 import { openSession, type SignInOrigin } from '../identity/sign-in/open-session.ts'
-import type { Passwords } from '../identity/sign-in/password.ts'
 import { recordSignIn } from '../identity/sign-in/record-sign-in.ts'
 import type { SignInMethod } from '../identity/sign-in/sign-in.ts'
 import { refreshCookie } from '../identity/sign-in/sign-in-cookie.ts'
@@ -23,19 +20,8 @@ import {
   signatureOf,
 } from '../second-factor/passkeys.ts'
 import { methodsOf, passkeysFor } from '../second-factor/second-factor.ts'
+import type { FactorDeps } from '../second-factor/second-factor-routes.ts'
 import { requirePasswordAllowed } from '../single-sign-on/require-single-sign-on.ts'
-
-export interface LoginDeps {
-  readonly database: Database
-  readonly passwords: Passwords
-  /** Counts wrong passwords. */
-  readonly throttle: LoginThrottle
-  /** Counts wrong second factors. */
-  readonly factorThrottle: LoginThrottle
-  readonly secretBox: SecretBox
-  readonly publicUrl: string | undefined
-  readonly now: () => Instant
-}
 
 const pendingMilliseconds = 5 * 60_000
 const passkeyPurpose = 'sign-in with a passkey'
@@ -47,7 +33,7 @@ interface Pending {
 }
 
 /** Password, then a second factor where there is one; or a passkey, which is both. */
-export function serveLogin(serve: ServeRoute, deps: LoginDeps): void {
+export function serveLogin(serve: ServeRoute, deps: FactorDeps): void {
   const { database, passwords, throttle, factorThrottle, secretBox, publicUrl, now } = deps
 
   serve(routes.session.login, async request => {

@@ -48,6 +48,19 @@ export function sqlScimGroupStore(db: Kysely<Tables>) {
   const rolesOf = (organizationId: string) =>
     db.selectFrom('roles').select('id').where('organization_id', '=', organizationId)
 
+  async function addMemberships(
+    members: readonly { readonly role_id: string; readonly user_id: number }[],
+    now: Instant,
+  ): Promise<void> {
+    for (const part of inParts(members, rowsPerQuery)) {
+      await db
+        .insertInto('role_memberships')
+        .values(part.map(member => ({ ...member, id: newUuid(), joined_at: now, updated_at: now })))
+        .onConflict(conflict => conflict.doNothing())
+        .execute()
+    }
+  }
+
   return {
     async find(organizationId: string, roleId: string): Promise<ScimGroup | undefined> {
       const row = await groups(organizationId).where('roles.id', '=', roleId).executeTakeFirst()
@@ -101,20 +114,10 @@ export function sqlScimGroupStore(db: Kysely<Tables>) {
     async addMembers(roleId: string, users: readonly ScimUser[], now: Instant): Promise<void> {
       const active = users.filter(({ level }) => level !== null)
       const suspended = users.filter(({ level }) => level === null)
-      for (const part of inParts(active, rowsPerQuery)) {
-        const rows = part.map(({ user }) => ({
-          id: newUuid(),
-          role_id: roleId,
-          user_id: user.id,
-          joined_at: now,
-          updated_at: now,
-        }))
-        await db
-          .insertInto('role_memberships')
-          .values(rows)
-          .onConflict(conflict => conflict.doNothing())
-          .execute()
-      }
+      await addMemberships(
+        active.map(({ user }) => ({ role_id: roleId, user_id: user.id })),
+        now,
+      )
       for (const part of inParts(suspended, rowsPerQuery)) {
         const rows = part.map(({ user }) => ({ role_id: roleId, user_id: user.id }))
         await db
@@ -153,20 +156,10 @@ export function sqlScimGroupStore(db: Kysely<Tables>) {
         .where('user_id', '=', userId)
         .where('role_id', 'in', rolesOf(organizationId))
         .execute()
-      for (const part of inParts(suspended, rowsPerQuery)) {
-        const rows = part.map(({ role_id }) => ({
-          id: newUuid(),
-          role_id,
-          user_id: userId,
-          joined_at: now,
-          updated_at: now,
-        }))
-        await db
-          .insertInto('role_memberships')
-          .values(rows)
-          .onConflict(conflict => conflict.doNothing())
-          .execute()
-      }
+      await addMemberships(
+        suspended.map(({ role_id }) => ({ role_id, user_id: userId })),
+        now,
+      )
       await db
         .deleteFrom('scim_suspended_roles')
         .where('user_id', '=', userId)

@@ -15,10 +15,12 @@ import { passkeyCreation, passkeyRequest, readNewPasskey, relyingPartyOf } from 
 import { methodsOf, passkeysFor, type SecondFactor } from './second-factor.ts'
 import { newTotpSecret, stepOfCode, totpUri } from './totp.ts'
 
-interface Deps {
+export interface FactorDeps {
   readonly database: Database
   readonly passwords: Passwords
+  /** Counts wrong passwords. */
   readonly throttle: LoginThrottle
+  /** Counts wrong second factors. */
   readonly factorThrottle: LoginThrottle
   readonly secretBox: SecretBox
   readonly publicUrl: string | undefined
@@ -29,7 +31,7 @@ const stepMilliseconds = 10 * 60_000
 const proofMilliseconds = 10 * 60_000
 
 /** Second factors of the caller's account. */
-export function serveSecondFactors(serve: ServeRoute, deps: Deps): void {
+export function serveSecondFactors(serve: ServeRoute, deps: FactorDeps): void {
   const { database, secretBox, publicUrl, now } = deps
   const r = routes.secondFactors
 
@@ -126,7 +128,7 @@ export function serveSecondFactors(serve: ServeRoute, deps: Deps): void {
 }
 
 /** Proves again who the user of a sign-in is, before what a stolen session must not do. */
-function serveProof(serve: ServeRoute, deps: Deps): void {
+function serveProof(serve: ServeRoute, deps: FactorDeps): void {
   const { database, passwords, throttle, factorThrottle, secretBox, publicUrl, now } = deps
   const r = routes.secondFactors
 
