@@ -52,6 +52,7 @@ import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
 import { manifestRoutes } from './typed-flags/manifest.ts'
 import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
+export { bucketingAlgorithmNames as bucketingAlgorithms } from '@halyard/engine'
 export { importSources as importSourceNames } from '@halyard/migrate/model'
 export {
   type Api,
