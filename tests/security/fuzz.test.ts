@@ -357,7 +357,9 @@ function expectDocumented(route: Route, status: number, mediaType: string, text:
     if (isSuccess) expect(said === null || route.mayBeEmpty || mediaType === 'text/event-stream', what).toBe(true)
     return
   }
-  expect(mediaType, what).toBe(isSuccess ? (route.mediaType ?? 'application/json') : 'application/json')
+  const isScimRefusal = route.errorShape === 'scim' && !isSuccess && 'schemas' in JSON.parse(text)
+  const refusalType = isScimRefusal ? 'application/scim+json' : 'application/json'
+  expect(mediaType, what).toBe(isSuccess ? (route.mediaType ?? 'application/json') : refusalType)
   if (isSuccess) expect(said, what).toBeDefined()
   if (isSuccess && route.mediaType) return
   // An address that cannot be decoded reaches no route, so its refusal is everyone's.

@@ -17,8 +17,17 @@ export const scimPageMax = 100
 /** Values of `roles`, with which SCIM sets the level of a member. */
 export const scimRoles = ['auditor', 'view_only', 'member', 'admin'] as const
 
+const schemasMax = 20
+const schemaCharactersMax = 200
+
 const Schemas = (schema: string) =>
   Type.Array(Type.String(), { description: 'URNs of the schemas.', examples: [[schema]] })
+const SchemasInput = (schema: string) =>
+  Type.Array(Type.String({ maxLength: schemaCharactersMax }), {
+    maxItems: schemasMax,
+    description: 'URNs of the schemas.',
+    examples: [[schema]],
+  })
 
 const Meta = Type.Object(
   {
@@ -84,7 +93,7 @@ const ScimGroupWrite = Type.Object(groupFields, { title: 'ScimGroupWrite', descr
 
 const ScimPatch = Type.Object(
   {
-    schemas: Schemas(scimPatchSchema),
+    schemas: SchemasInput(scimPatchSchema),
     Operations: FreeListInput(
       scimOperationsMax,
       mebibyte,
