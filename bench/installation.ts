@@ -95,7 +95,9 @@ async function openInstallation(
   environment: Readonly<Record<string, string>> = {},
   node?: string,
 ): Promise<Installation> {
-  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5', ...environment }, node)
+  // Tests switch load shedding by lag off.
+  const defaults = { HALYARD_SCHEDULER_SECONDS: '5', HALYARD_LAG_MILLISECONDS_MAX: '1000' }
+  const server = await startServer(databaseUrl, { ...defaults, ...environment }, node)
   const request = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(server.url + path, {
       method,
