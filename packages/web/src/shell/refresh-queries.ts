@@ -42,6 +42,7 @@ const ephemeralKindsOf: Readonly<Record<string, readonly string[]>> = {
   cohort_count: ['cohort', 'cohorts'],
   plugin_log: ['plugin-logs'],
   plugin_job: ['plugin-jobs'],
+  presence: ['presence'],
 }
 const ephemeralKinds = new Set(Object.values(ephemeralKindsOf).flat())
 const allKinds = new Set([...Object.values(kindsOf).flat(), ...ephemeralKinds])
