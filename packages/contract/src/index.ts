@@ -145,7 +145,10 @@ export {
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
 export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
 export {
+  type DependencyNode,
+  dependencyNodesMax,
   type FlagComment,
+  type FlagDependencies,
   type FlagDetails,
   type FlagHealth,
   flagCommentCharactersMax,

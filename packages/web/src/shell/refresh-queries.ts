@@ -3,7 +3,8 @@ import type { Change } from '../live/change-stream.ts'
 
 /** Which queries a change may affect, by the first part of their keys; flags and cohorts are updated one by one. */
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
-  flag: ['flag-copies', 'environment-flags', 'change-request'],
+  flag: ['flag-copies', 'environment-flags', 'change-request', 'flag-dependencies'],
+  cohort: ['flag-dependencies'],
   project: ['environment-sets', 'projects', 'organizations', 'secret-keys', 'group-types'],
   identity: [
     'me',

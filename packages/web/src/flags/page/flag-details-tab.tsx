@@ -9,6 +9,7 @@ import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { CrossIcon, PlusIcon } from '../../ui/icons.tsx'
+import { FlagDependencies } from '../dependencies/flag-dependencies.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { FlagComments } from './flag-comments.tsx'
 import { HealthBadges } from './health-badges.tsx'
@@ -62,6 +63,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
             canEdit={flag.can_edit && !flag.deleted}
           />
           <PayloadSchemaForm params={params} stored={loaded.schema} canEdit={flag.can_edit && !flag.deleted} />
+          <FlagDependencies projectId={params.project_id} flagId={flag.id} />
           <FlagComments params={params} organizationId={project.organization} />
         </Stack>
       )}
