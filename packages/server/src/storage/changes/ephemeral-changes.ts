@@ -1,8 +1,8 @@
 import { noWorkerBus, type WorkerBus } from '../../worker-bus.ts'
 
 /**
- * Progress that open dashboards show, too frequent for the change log: it is not stored, and lost when a node cannot be
- * reached. Readers therefore also poll, at a long interval.
+ * Progress and presence that open dashboards show, too frequent for the change log: it is not stored, and lost when a
+ * node cannot be reached. Readers therefore also poll, at a long interval.
  */
 export type EphemeralTopic =
   /** Work on a cohort's members has advanced, or has ended. */
