@@ -6,7 +6,7 @@ import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 
 /** Often enough for one lost report not to matter, and never faster than the shortest interval. */
-export const renewMilliseconds = Math.max(pollMilliseconds, (presenceSeconds * 1000) / 2 - 5000)
+const renewMilliseconds = Math.max(pollMilliseconds, (presenceSeconds * 1000) / 2 - 5000)
 
 const nobody: FlagPresence = { count: 0, results: [] }
 
