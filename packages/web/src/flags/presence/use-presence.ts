@@ -8,7 +8,7 @@ import { useCall } from '../../services/services.ts'
 /** Often enough for one lost report not to matter, and never faster than the shortest interval. */
 const renewMilliseconds = Math.max(pollMilliseconds, (presenceSeconds * 1000) / 2 - 5000)
 
-const nobody: FlagPresence = { count: 0, results: [] }
+const alone: FlagPresence = { count: 0, results: [] }
 
 /** Reports that the flag is open, while the tab is visible, and who else has it open. Changes are pushed. */
 export function usePresence(projectId: string, flagId: number, isEditing: boolean): FlagPresence {
@@ -19,7 +19,7 @@ export function usePresence(projectId: string, flagId: number, isEditing: boolea
     () => ({ project_id: projectId, id: String(flagId), page_id: pageId }),
     [projectId, flagId, pageId],
   )
-  const { data = nobody } = useQuery({
+  const { data = alone } = useQuery({
     queryKey: ['presence', projectId, String(flagId), isEditing],
     queryFn: ({ signal }) => call(routes.flagPresence.report, { params, body: { is_editing: isEditing }, signal }),
     placeholderData: keepPreviousData,

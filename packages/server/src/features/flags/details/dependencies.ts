@@ -44,7 +44,11 @@ const usesIn =
 function usersIn(graph: Graph): Neighbors {
   const users = new Map<string, string[]>()
   for (const node of graph.values()) {
-    for (const used of node.uses.map(keyOf)) users.set(used, [...(users.get(used) ?? []), keyOf(node)])
+    for (const used of node.uses.map(keyOf)) {
+      const known = users.get(used)
+      if (known) known.push(keyOf(node))
+      else users.set(used, [keyOf(node)])
+    }
   }
   return key => users.get(key) ?? []
 }

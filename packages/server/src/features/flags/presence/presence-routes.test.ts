@@ -92,7 +92,7 @@ onEachDatabase('who has a flag open', dialect => {
     const stranger = await s.stranger(`foreign-${dialect}`)
     expect((await report(stranger, 'stranger')).status).toBe(404)
     expect((await stranger.delete(pageOf('stranger'))).status).toBe(404)
-    expect((await report(s.as(undefined), 'nobody')).status).toBe(401)
+    expect((await report(s.as(undefined), 'unknown')).status).toBe(401)
     const viewer = await s.join(`viewer-${dialect}`)
     await s.patch(`${s.organization}/members/${viewer.uuid}/`, { level: 0 })
     expect(await report(viewer, 'viewer', true)).toMatchObject({ status: 200 })

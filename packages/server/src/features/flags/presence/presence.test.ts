@@ -70,7 +70,7 @@ describe('presence', () => {
     expect(presence.others(seenBy('eve'))).toEqual([])
   })
 
-  it('reaches other nodes, which are told of renewals less often', () => {
+  it('reaches other nodes, and renewals are sent to them less often', () => {
     const {
       nodes: [one, other],
       sent,
