@@ -53,11 +53,11 @@ export const health: HealthMessages = {
     users: 'Verwendet von',
     cohort: '(Kohorte)',
     none: 'Kein Flag hängt von einem anderen ab',
-    noneText: 'Gib einem Flag die Bedingung „Flag ist an“, dann erscheinen beide hier.',
+    noneText: 'Füge einer Bedingung einen Filter der Art „Flag“ hinzu, dann erscheinen beide Flags hier.',
     alone: 'Dieses Flag hängt von keinem anderen Flag und keiner Kohorte ab, und nichts hängt von ihm ab.',
     all: 'Abhängigkeiten aller Flags',
     more: (shown, count) =>
-      `${shown} von ${count} werden gezeigt. Die Details eines Flags zeigen, was mit ihm verbunden ist.`,
+      `${shown} von ${count} werden gezeigt. Der Tab „Zuständigkeit“ eines Flags zeigt, was mit ihm verbunden ist.`,
   },
   flagDetails: {
     title: 'Zuständigkeit',

@@ -52,11 +52,11 @@ export const health = {
     users: 'Used by',
     cohort: '(cohort)',
     none: 'No flag depends on another',
-    noneText: 'Add the condition “flag is on” to a flag, and both are shown here.',
+    noneText: 'Add a filter of the kind “Flag” to a condition, and both flags are shown here.',
     alone: 'This flag depends on no other flag or cohort, and none depends on it.',
     all: 'Dependencies of all flags',
     more: (shown: number, count: number) =>
-      `${shown} of ${count} are shown. The details of a flag show what is connected to it.`,
+      `${shown} of ${count} are shown. The Ownership tab of a flag shows what is connected to it.`,
   },
   flagDetails: {
     title: 'Ownership',
