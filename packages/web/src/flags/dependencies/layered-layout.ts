@@ -37,8 +37,8 @@ export function placeInLayers(nodes: readonly DependencyNode[]): PlacedNode[][] 
 function layersOf(byKey: ReadonlyMap<string, DependencyNode>): Map<string, number> {
   const layers = new Map<string, number>()
   const visit = (key: string): number => {
-    const known = layers.get(key)
-    if (known !== undefined) return known
+    const visited = layers.get(key)
+    if (visited !== undefined) return visited
     // The server refuses cycles; one that exists nevertheless is cut here.
     layers.set(key, 0)
     const used = (byKey.get(key)?.uses ?? []).map(nodeKey).filter(each => byKey.has(each))

@@ -7,7 +7,12 @@ import { withValueType } from '../filters.ts'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 
-export function AdvancedSettings({ draft, onChange }: { draft: Draft; onChange: (change: Partial<Draft>) => void }) {
+interface Props {
+  draft: Draft
+  onChange: (change: Partial<Draft>) => void
+}
+
+export function AdvancedSettings({ draft, onChange }: Props) {
   const t = useMessages()
   const [isOpen, { toggle }] = useDisclosure(false)
   return (
@@ -65,23 +70,30 @@ export function AdvancedSettings({ draft, onChange }: { draft: Draft; onChange: 
             />
           </WithHelp>
           <Holdout filters={draft.filters} />
-          <NativeSelect
-            label={t.editor.valueType}
-            description={t.editor.valueTypeHint}
-            maw={320}
-            value={String(draft.filters.raw.return_type ?? '')}
-            onChange={event => onChange({ filters: withValueType(draft.filters, event.currentTarget.value) })}
-            data={[
-              { value: '', label: t.editor.valueTypeOwn },
-              { value: 'boolean', label: t.editor.valueTypeBoolean },
-              { value: 'string', label: t.editor.valueTypeString },
-              { value: 'number', label: t.editor.valueTypeNumber },
-              { value: 'object', label: t.editor.valueTypeObject },
-            ]}
-          />
+          <ValueType draft={draft} onChange={onChange} />
         </Stack>
       </Collapse>
     </section>
+  )
+}
+
+function ValueType({ draft, onChange }: Props) {
+  const t = useMessages()
+  return (
+    <NativeSelect
+      label={t.editor.valueType}
+      description={t.editor.valueTypeHint}
+      maw={320}
+      value={String(draft.filters.raw.return_type ?? '')}
+      onChange={event => onChange({ filters: withValueType(draft.filters, event.currentTarget.value) })}
+      data={[
+        { value: '', label: t.editor.valueTypeOwn },
+        { value: 'boolean', label: t.editor.valueTypeBoolean },
+        { value: 'string', label: t.editor.valueTypeString },
+        { value: 'number', label: t.editor.valueTypeNumber },
+        { value: 'object', label: t.editor.valueTypeObject },
+      ]}
+    />
   )
 }
 

@@ -1,12 +1,11 @@
-import { type FlagPresence, presenceSeconds, routes } from '@halyard/contract'
+import { type FlagPresence, routes } from '@halyard/contract'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import type { Call } from '../../api/client.ts'
-import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 
-/** Often enough for one lost report not to matter, and never faster than the shortest interval. */
-const renewMilliseconds = Math.max(pollMilliseconds, (presenceSeconds * 1000) / 2 - 5000)
+/** A report counts for `presenceSeconds`: one may be lost. */
+const renewMilliseconds = 40_000
 
 const alone: FlagPresence = { count: 0, results: [] }
 

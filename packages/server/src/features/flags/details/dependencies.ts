@@ -45,8 +45,8 @@ function usersIn(graph: Graph): Neighbors {
   const users = new Map<string, string[]>()
   for (const node of graph.values()) {
     for (const used of node.uses.map(keyOf)) {
-      const known = users.get(used)
-      if (known) known.push(keyOf(node))
+      const usersOfNode = users.get(used)
+      if (usersOfNode) usersOfNode.push(keyOf(node))
       else users.set(used, [keyOf(node)])
     }
   }
@@ -69,8 +69,8 @@ export function dependenciesOf(served: ServedProject, flagId: number): FlagDepen
   const used = [...reachedFrom([start], usesIn(graph))]
   const users = [...reachedFrom([start], usersIn(graph))]
   // Neither direction takes the place of the other.
-  const found = used.flatMap((key, index) => [key, users[index] ?? key]).concat(users)
-  return pageOf(graph, new Set(found))
+  const connected = used.flatMap((key, index) => [key, users[index] ?? key]).concat(users)
+  return pageOf(graph, new Set(connected))
 }
 
 /** Flags that depend on another flag, the flags that they depend on, and cohorts in between. */
@@ -81,8 +81,8 @@ export function flagDependencies(served: ServedProject): FlagDependencies {
   const used = flags.filter(key => usersOf(key).length > 0)
   // Whatever uses one of these, directly or not, reaches a flag.
   const users = reachedFrom(used.flatMap(usersOf), usersOf)
-  const found = [...new Set([...used, ...users])]
-  return pageOf(graph, new Set(found.sort((a, b) => compareNames(graph, a, b))))
+  const connected = [...new Set([...used, ...users])]
+  return pageOf(graph, new Set(connected.sort((a, b) => compareNames(graph, a, b))))
 }
 
 const compareNames = (graph: Graph, a: string, b: string): number =>

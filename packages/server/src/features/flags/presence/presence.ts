@@ -88,10 +88,10 @@ export function createPresence({ ephemeral, now, limits = usualLimits }: Deps): 
   return {
     report({ organizationId, ...page }) {
       const at = milliseconds()
-      const known = entries.get(keyOf(page))
-      const isNews = !known || !isFresh(known, at) || known.isEditing !== page.isEditing
-      const isDue = isNews || at - known.sentAt >= renewalMilliseconds
-      store({ ...page, seenAt: at, sentAt: isDue ? at : known.sentAt })
+      const last = entries.get(keyOf(page))
+      const isNews = !last || !isFresh(last, at) || last.isEditing !== page.isEditing
+      const isDue = isNews || at - last.sentAt >= renewalMilliseconds
+      store({ ...page, seenAt: at, sentAt: isDue ? at : last.sentAt })
       if (isDue) send({ organizationId, ...page }, isNews ? 'changed' : 'renewed')
     },
     leave(page) {
