@@ -37,6 +37,7 @@ beforeAll(async () => {
   const { body: invite } = await scenario.post(`${scenario.organization}/invites/`, { target_email: 'eve@example.com' })
   const { body: fresh } = await scenario.post('/api/projects/', { name: 'Fresh' })
   gated = await createGatedProject()
+  const linked = await createLinkedFlags()
   const project = `/project/${scenario.projectId}`
   const organization = scenario.organization.replace('/api/organizations', '/organization')
   const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
@@ -100,11 +101,13 @@ beforeAll(async () => {
     'an unknown tab': { path: pluginTab('nonsense'), shows: 'This plugin requests no network access' },
     // A page outside of projects goes on with the project that was shown last, so those of others come last.
     'a flag with environments': { path: `${gated.path}/flags/${gated.flagId}`, shows: 'Promote' },
+    dependencies: { path: `${linked}/dependencies`, shows: 'Used by' },
     'no flags': { path: `/project/${fresh.id}/flags`, shows: 'No flags yet' },
     'debugger without a person': { path: `/project/${fresh.id}/debugger`, shows: 'No person selected' },
     'no cohorts': { path: `/project/${fresh.id}/cohorts`, shows: 'No cohorts yet' },
     'no people': { path: `/project/${fresh.id}/persons`, shows: 'No people yet' },
     'no groups': { path: `/project/${fresh.id}/groups`, shows: 'No groups yet' },
+    'no dependencies': { path: `/project/${fresh.id}/dependencies`, shows: 'No flag depends on another' },
     'no activity': { path: `/project/${fresh.id}/activity`, shows: 'No activity yet' },
   }
   publicPages = {
@@ -151,6 +154,18 @@ async function createGatedProject() {
   const policy = { action_key: '*', approver_config: { users: [approver.id], quorum: 1 } }
   expect((await scenario.post(`${api}/approval_policies/`, policy)).status).toBe(201)
   return { id: project.id, path: `/project/${project.id}`, flagId: flag.id, cohortId: cohort.id }
+}
+
+/** A project with a flag that depends on another; returns its path. */
+async function createLinkedFlags(): Promise<string> {
+  const { scenario } = visit
+  const { body: project } = await scenario.post('/api/projects/', { name: 'Linked' })
+  const flags = `/api/projects/${project.id}/feature_flags/`
+  const { body: base } = await scenario.post(flags, { key: 'checkout' })
+  const condition = { key: String(base.id), type: 'flag', value: true, operator: 'flag_evaluates_to' }
+  const filters = { groups: [{ properties: [condition] }] }
+  expect((await scenario.post(flags, { key: 'coupon', active: false, filters })).status).toBe(201)
+  return `/project/${project.id}`
 }
 
 /** 0.1 counts as a good cumulative layout shift. Here only a line that wraps differently in another font may move. */

@@ -62,7 +62,16 @@ describe('a view-only member', { timeout: 300_000 }, () => {
       'cohorts',
       'persons',
     ]
-    const more = ['groups', 'activity', 'changes', 'setup', 'settings', 'settings/keys', 'settings/policies']
+    const more = [
+      'groups',
+      'activity',
+      'changes',
+      'dependencies',
+      'setup',
+      'settings',
+      'settings/keys',
+      'settings/policies',
+    ]
     const rest = ['settings/webhooks', 'settings/import', `cohorts/${cohort.id}`, 'cohorts/new', `flags/${flag.id}`]
     const ofOrganization = ['environments', `environments/${set.id}`, 'freezes', 'plugins', 'settings/members']
     const paths = [

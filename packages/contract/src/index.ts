@@ -20,6 +20,7 @@ import { flagBulkRoutes } from './flags/flag-bulk.ts'
 import { flagDetailRoutes } from './flags/flag-details.ts'
 import { flagEditRoutes } from './flags/flag-edits.ts'
 import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
+import { flagPresenceRoutes } from './flags/flag-presence.ts'
 import { flagVersionRoutes } from './flags/flag-versions.ts'
 import { flagRoutes } from './flags/flags.ts'
 import { flagReachRoutes } from './flags/impact.ts'
@@ -145,7 +146,10 @@ export {
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
 export { propertyOperators } from './flags/flag-definition.ts'
 export {
+  type DependencyNode,
+  dependencyNodesMax,
   type FlagComment,
+  type FlagDependencies,
   type FlagDetails,
   type FlagHealth,
   flagCommentCharactersMax,
@@ -155,6 +159,7 @@ export {
   type UsedBy,
 } from './flags/flag-details.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
+export { type FlagPresence, presenceSeconds, presentPeopleMax } from './flags/flag-presence.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
 export type { BlastRadius } from './flags/impact.ts'
@@ -281,6 +286,7 @@ export const routes = {
   flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagEdits: flagEditRoutes,
+  flagPresence: flagPresenceRoutes,
   flagVersions: flagVersionRoutes,
   freezes: freezeRoutes,
   webhooks: webhookRoutes,

@@ -46,6 +46,8 @@ import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { serveFlagList } from './features/flags/list/flag-list-routes.ts'
 import { serveFlagOverrides } from './features/flags/overrides/override-routes.ts'
+import type { Presence } from './features/flags/presence/presence.ts'
+import { serveFlagPresence } from './features/flags/presence/presence-routes.ts'
 import { servePayloadSchemas } from './features/flags/schemas/payload-schema-routes.ts'
 import { serveFlagVersions } from './features/flags/versions/version-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
@@ -117,6 +119,7 @@ export interface ApiDeps extends ApiServices {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly changeStreams: ChangeStreams
+  readonly presence: Presence
   /** What users open, if it is configured. */
   readonly publicUrl: string | undefined
   readonly onSignInFailed: Metrics['signInFailed']
@@ -190,7 +193,7 @@ function serveAccounts(serve: ServeRoute, deps: ApiDeps): void {
 }
 
 function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, changes, serving, writes, overrideSigner, now } = deps
+  const { database, changes, serving, writes, overrideSigner, presence, now } = deps
   const { snapshots } = serving
   serveFlags(serve, { database, changes, writes, now })
   serveFlagList(serve, { database, changes, snapshots, writes, now })
@@ -198,6 +201,7 @@ function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {
   serveFlagComments(serve, { database, now })
   serveFlagHealth(serve, { database, snapshots, now })
   serveFlagEdits(serve, { database, writes, now })
+  serveFlagPresence(serve, { database, presence })
   serveFlagVersions(serve, { database, writes, now })
   serveFlagOverrides(serve, { database, overrideSigner, now })
   serveBulkFlags(serve, { database, writes, now })

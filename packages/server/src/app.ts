@@ -8,6 +8,7 @@ import { type ApiServices, serveApi } from './api-routes.ts'
 import type { Config } from './config.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
+import { createPresence } from './features/flags/presence/presence.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
@@ -38,7 +39,7 @@ export interface AppDeps extends ApiServices {
     | 'requestsPerMinuteMax'
     | 'trustProxy'
   >
-  readonly ephemeral: Pick<EphemeralChanges, 'subscribe'>
+  readonly ephemeral: Pick<EphemeralChanges, 'publish' | 'subscribe'>
   readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly log: FastifyBaseLogger
@@ -65,6 +66,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   serveDocs(app, version, page?.apiDocs)
   serveDocsSite(app)
   const changeStreams = createChangeStreams(changes, deps.ephemeral)
+  const presence = createPresence({ ephemeral: deps.ephemeral, now })
   servePage(app, page, changeStreams.position)
   serveSetup(app, firstCredentials, page?.fonts, now)
 
@@ -72,6 +74,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
     ...deps,
     authenticator,
     changeStreams,
+    presence,
     limiter: createRateLimiter(config.requestsPerMinuteMax || undefined, peers),
     publicUrl: config.publicUrl,
     onSignInFailed: metrics.signInFailed,
@@ -81,6 +84,7 @@ export function createApp(deps: AppDeps): FastifyInstance {
   })
   app.addHook('preClose', async () => {
     changeStreams.close()
+    presence.close()
     edges.feed.close()
   })
   return app

@@ -2,11 +2,12 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
-import { IdInput, IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
+import { IdInput, IdParam, Instant, Nullable, OneOf, ProjectParams } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const flagLinksMax = 20
 export const flagCommentCharactersMax = 10_000
+export const dependencyNodesMax = 200
 
 const FlagLink = Type.Object(
   {
@@ -84,6 +85,36 @@ export const UsedBy = Type.Object(
   { title: 'UsedBy', description: 'What depends on a flag or a cohort.' },
 )
 export type UsedBy = Static<typeof UsedBy>
+
+const dependencyKinds = ['flag', 'cohort'] as const
+const DependencyReference = Type.Object(
+  {
+    kind: OneOf(dependencyKinds, { description: 'What it is.', examples: ['flag'] }),
+    id: Type.Integer({ description: 'Id of the flag or cohort.', examples: [12] }),
+  },
+  { title: 'DependencyReference', description: 'A flag or a cohort.' },
+)
+const DependencyNode = Type.Object(
+  {
+    ...DependencyReference.properties,
+    name: Type.String({ description: 'Key of the flag, or name of the cohort.', examples: ['new-cart'] }),
+    active: Nullable(Type.Boolean({ description: 'Whether the flag is on; null for a cohort.' })),
+    uses: Type.Array(DependencyReference, {
+      description: 'Listed flags and cohorts that its conditions use directly.',
+    }),
+  },
+  { title: 'DependencyNode', description: 'A flag or a cohort with what it depends on.' },
+)
+export type DependencyNode = Static<typeof DependencyNode>
+
+export const FlagDependencies = Type.Object(
+  {
+    count: Type.Integer({ description: 'Number of flags and cohorts; more than are listed in a large project.' }),
+    results: Type.Array(DependencyNode, { description: `At most ${dependencyNodesMax}.` }),
+  },
+  { title: 'FlagDependencies', description: 'Which flags depend on which.' },
+)
+export type FlagDependencies = Static<typeof FlagDependencies>
 
 export const healthChecks = ['stale', 'never_evaluated', 'constant', 'fully_rolled_out', 'no_owner', 'expired'] as const
 export type HealthCheck = (typeof healthChecks)[number]
@@ -238,6 +269,21 @@ export const flagDetailRoutes = {
     access: inProject('feature_flag:write'),
     params: CommentParams,
     responses: { 204: null },
+  }),
+  dependencies: route({
+    method: 'GET',
+    path: `${project}/flag_dependencies`,
+    tag,
+    operationId: 'listFlagDependencies',
+    summary: 'List which flags depend on which',
+    description:
+      'Flags with a condition on another flag, the flags that they use, and cohorts in between. With `flag_id`: everything that the flag depends on and that depends on it, nearest first. Archived and deleted flags are left out.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      flag_id: Type.Optional(Type.Integer({ description: 'Only what is connected to this flag.', examples: [12] })),
+    }),
+    responses: { 200: FlagDependencies },
   }),
   flagUsedBy: route({
     method: 'GET',

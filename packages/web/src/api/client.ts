@@ -2,7 +2,11 @@ import { type AnswerOf, type RequestOf, type Route, urlOf } from '@halyard/contr
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 
-export type CallInput<R extends Route> = RequestOf<R> & { readonly signal?: AbortSignal }
+export type CallInput<R extends Route> = RequestOf<R> & {
+  readonly signal?: AbortSignal
+  /** The request is sent even when the page is being closed. */
+  readonly keepalive?: boolean
+}
 
 /** Calls a route of the contract with the session's API key. Throws ApiProblem. */
 export type Call = <R extends Route>(route: R, input: CallInput<R>) => Promise<AnswerOf<R>>
@@ -12,12 +16,13 @@ interface LooseInput {
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
   readonly signal?: AbortSignal
+  readonly keepalive?: boolean
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export function createCall(session: Session): Call {
   return async (route, input) => {
-    const { params, query, body, signal, headers } = input as LooseInput
+    const { params, query, body, signal, keepalive, headers } = input as LooseInput
     const key = session.current()?.key
     const response = await request(urlOf(route.path, params, query), {
       method: route.method,
@@ -28,6 +33,7 @@ export function createCall(session: Session): Call {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
+      ...(keepalive && { keepalive }),
     })
     // Only a rejected key ends the session; a wrong password is an error of the form.
     if (response.status === 401 && key !== undefined) session.end('expired', key)

@@ -145,6 +145,11 @@ const health = createRoute({
   path: '/health',
   component: lazyRouteComponent(() => import('../health/health-page.tsx'), 'HealthPage'),
 })
+const dependencies = createRoute({
+  getParentRoute: () => project,
+  path: '/dependencies',
+  component: lazyRouteComponent(() => import('../flags/dependencies/dependencies-page.tsx'), 'DependenciesPage'),
+})
 const playground = createRoute({
   getParentRoute: () => project,
   path: '/playground',
@@ -335,6 +340,7 @@ const tree = root.addChildren([
       cohorts,
       cohort,
       health,
+      dependencies,
       playground,
       tags,
       setup,

@@ -12,6 +12,7 @@ import {
   CodeIcon,
   FlagIcon,
   GearIcon,
+  GraphIcon,
   LayersIcon,
   PersonIcon,
   PlugIcon,
@@ -72,6 +73,7 @@ export function useEntryGroups(): EntryGroup[] {
       entries: [
         { to: '/project/$projectId/activity', label: t.shell.activity, Icon: ClockIcon },
         { to: '/project/$projectId/health', label: t.shell.health, Icon: PulseIcon },
+        { to: '/project/$projectId/dependencies', label: t.dependencies.title, Icon: GraphIcon },
         { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
         { to: '/project/$projectId/playground', label: t.shell.playground, Icon: TableIcon },
       ],

@@ -12,6 +12,8 @@ const keys = [
   ['plugin-jobs', '1', 3],
   ['plugin-jobs', '1', 4],
   ['schedules', '1'],
+  ['presence', '1', '12', false],
+  ['presence', '1', '13', true],
 ]
 
 let queries: QueryClient
@@ -46,6 +48,7 @@ describe('an announced change', () => {
     ['cohort_count', '7', ['cohort/1/7', 'cohorts/1']],
     ['plugin_log', '3', ['plugin-logs/1/3']],
     ['plugin_job', '3', ['plugin-jobs/1/3']],
+    ['presence', '12', ['presence/1/12']],
     ['schedule', '9', ['schedules/1']],
     ['unknown', '9', []],
   ])('%s refreshes only what it is about', (topic, id, expected) => {
@@ -53,7 +56,10 @@ describe('an announced change', () => {
   })
 
   it('may have been missed before the stream resumes, if it is ephemeral', () => {
-    const expected = ['cohort/1/7', 'cohort/1/8', 'cohorts/1', 'plugin-logs/1/3', 'plugin-jobs/1/3', 'plugin-jobs/1/4']
+    const expected = [
+      ...['cohort/1/7', 'cohort/1/8', 'cohorts/1', 'plugin-logs/1/3', 'plugin-jobs/1/3', 'plugin-jobs/1/4'],
+      ...['presence/1/12', 'presence/1/13'],
+    ]
     expect(staleAfter(({ resumed }) => resumed())).toEqual(expected)
   })
 })

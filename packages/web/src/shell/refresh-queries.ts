@@ -3,7 +3,8 @@ import type { Change } from '../live/change-stream.ts'
 
 /** Which queries a change may affect, by the first part of their keys; flags and cohorts are updated one by one. */
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
-  flag: ['flag-copies', 'environment-flags', 'change-request'],
+  flag: ['flag-copies', 'environment-flags', 'change-request', 'flag-dependencies'],
+  cohort: ['flag-dependencies'],
   project: ['environment-sets', 'projects', 'organizations', 'secret-keys', 'group-types'],
   identity: [
     'me',
@@ -42,6 +43,7 @@ const ephemeralKindsOf: Readonly<Record<string, readonly string[]>> = {
   cohort_count: ['cohort', 'cohorts'],
   plugin_log: ['plugin-logs'],
   plugin_job: ['plugin-jobs'],
+  presence: ['presence'],
 }
 const ephemeralKinds = new Set(Object.values(ephemeralKindsOf).flat())
 const allKinds = new Set([...Object.values(kindsOf).flat(), ...ephemeralKinds])

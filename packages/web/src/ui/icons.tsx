@@ -54,6 +54,14 @@ export const ClockIcon = icon(
 )
 export const PlugIcon = icon(<path d="M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0V8Zm6 9v4" />)
 export const CodeIcon = icon(<path d="m8 8-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14" />)
+export const GraphIcon = icon(
+  <>
+    <circle cx="5.5" cy="6" r="2.5" />
+    <circle cx="5.5" cy="18" r="2.5" />
+    <circle cx="18.5" cy="12" r="2.5" />
+    <path d="M8 6.5c4 .5 4 5 8 5.3M8 17.5c4-.5 4-5 8-5.3" />
+  </>,
+)
 export const TagIcon = icon(<path d="M4 4h8l8 8-8 8-8-8V4Zm4 4v.1" />)
 export const BookmarkIcon = icon(<path d="M7 4h10v16l-5-4-5 4V4Z" />)
 export const LayersIcon = icon(<path d="m12 3 9 5-9 5-9-5 9-5ZM3 12.5l9 5 9-5M3 17l9 5 9-5" />)

@@ -4,7 +4,7 @@ import type { TakeOver } from '../../http/routes/serve-route.ts'
 import { endStream } from '../../http/routes/stream-guard.ts'
 import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
-import type { EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
+import type { EphemeralChange, EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 import { createRecentChanges } from './recent-changes.ts'
 
@@ -138,9 +138,12 @@ interface Delivered {
   readonly change: Announced
 }
 
-type Announced = Pick<Change, 'organizationId' | 'projectId' | 'entityId'> & { readonly topic: string }
+type Announced = Pick<Change, 'organizationId' | 'projectId' | 'entityId'> &
+  Pick<EphemeralChange, 'presence'> & { readonly topic: string }
 
-function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId }: Announced): boolean {
+function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId, presence }: Announced): boolean {
+  // One's own presence is no news.
+  if (presence?.kind === 'renewed' || presence?.user === actor.user.uuid) return false
   if (topic === 'identity' && entityId === String(actor.user.id)) return true
   if (organizationId === null) return false
   if (projectId === null) return levelIn(actor, organizationId) !== undefined

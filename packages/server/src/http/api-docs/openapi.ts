@@ -19,6 +19,7 @@ const tags: Readonly<Record<string, string>> = {
   'Token exchange': 'Trust relationships with issuers, whose tokens are exchanged for short-lived keys.',
   'Typed flags': 'Payload schemas, and the manifest of the OpenFeature CLI.',
   'Flag health': 'Flags that need attention, their owners, links and comments, and what uses a flag or a cohort.',
+  'Flag presence': 'Who has a flag open in the dashboard.',
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
   Environments: 'Projects as environments of an application; promotion from one to another.',

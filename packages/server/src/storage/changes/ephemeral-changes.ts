@@ -1,8 +1,8 @@
 import { noWorkerBus, type WorkerBus } from '../../worker-bus.ts'
 
 /**
- * Progress that open dashboards show, too frequent for the change log: it is not stored, and lost when a node cannot be
- * reached. Readers therefore also poll, at a long interval.
+ * Progress and presence that open dashboards show, too frequent for the change log: it is not stored, and lost when a
+ * node cannot be reached. Readers therefore also poll, at a long interval.
  */
 export type EphemeralTopic =
   /** Work on a cohort's members has advanced, or has ended. */
@@ -11,12 +11,25 @@ export type EphemeralTopic =
   /** A plugin configuration has new log entries, or other jobs. */
   | 'plugin_log'
   | 'plugin_job'
+  /** Someone has opened, edits or has closed a flag in the dashboard. */
+  | 'presence'
 
 export interface EphemeralChange {
   readonly topic: EphemeralTopic
   readonly organizationId: string
   readonly projectId: number
   readonly entityId: string
+  /** For other nodes: open dashboards get the topic and the ids only. */
+  readonly presence?: PresenceNotice
+}
+
+/** What one open page reports. */
+export interface PresenceNotice {
+  readonly user: string
+  readonly page: string
+  readonly isEditing: boolean
+  /** A renewal is no news to other people. */
+  readonly kind: 'changed' | 'renewed' | 'closed'
 }
 
 export type EphemeralListener = (changes: readonly EphemeralChange[]) => void
@@ -41,8 +54,9 @@ interface Options {
 /** The first change is sent at once, further ones together after this time. */
 const usualIntervalMilliseconds = 1000
 const changesWaitingMax = 1000
-/** A notification of PostgreSQL has at most 8,000 bytes; a change has less than 150. */
 const changesPerMessageMax = 50
+/** A notification of PostgreSQL has less than 8,000 bytes. Changes are ASCII. */
+const messageCharactersMax = 7900
 const busTopic = 'ephemeral_changes'
 
 export function createEphemeralChanges({
@@ -66,8 +80,7 @@ export function createEphemeralChanges({
     timer = setTimeout(flush, intervalMilliseconds)
     timer.unref()
     deliver(changes)
-    for (let start = 0; start < changes.length; start += changesPerMessageMax) {
-      const part = changes.slice(start, start + changesPerMessageMax)
+    for (const part of messagesOf(changes)) {
       // Sibling workers receive what is sent to all nodes.
       if (!send(JSON.stringify(part))) bus.publish(busTopic, part)
     }
@@ -78,7 +91,7 @@ export function createEphemeralChanges({
   return {
     publish(change) {
       if (waiting.size >= changesWaitingMax) return
-      waiting.set(`${change.topic} ${change.projectId} ${change.entityId}`, change)
+      waiting.set(keyOf(change), change)
       if (!timer) flush()
     },
     subscribe(listener) {
@@ -88,6 +101,27 @@ export function createEphemeralChanges({
     receive: message => deliver(readMessage(message)),
     close: () => clearTimeout(timer),
   }
+}
+
+/** A later change with the same key replaces one that waits. */
+const keyOf = ({ topic, projectId, entityId, presence }: EphemeralChange): string =>
+  [topic, projectId, entityId, ...(presence ? [presence.user, presence.page] : [])].join(' ')
+
+function messagesOf(changes: readonly EphemeralChange[]): EphemeralChange[][] {
+  const messages: EphemeralChange[][] = []
+  let characters = 0
+  for (const change of changes) {
+    const size = JSON.stringify(change).length + 1
+    const last = messages.at(-1)
+    if (last && last.length < changesPerMessageMax && characters + size <= messageCharactersMax) {
+      last.push(change)
+      characters += size
+    } else {
+      messages.push([change])
+      characters = size + 1
+    }
+  }
+  return messages
 }
 
 /** Ignores what is not of this format: any client of the database can send to the channel. */

@@ -9,6 +9,8 @@ import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { CrossIcon, PlusIcon } from '../../ui/icons.tsx'
+import { FlagDependencies } from '../dependencies/flag-dependencies.tsx'
+import { useDependencies } from '../dependencies/use-dependencies.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { FlagComments } from './flag-comments.tsx'
 import { HealthBadges } from './health-badges.tsx'
@@ -27,6 +29,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
     queryKey: ['payload-schema', params.project_id, params.id],
     queryFn: ({ signal }) => call(routes.payloadSchemas.get, { params, signal }),
   })
+  const dependencies = useDependencies(params.project_id, params.id)
   const members = useMembers(project.organization)
   const checks = useQuery({
     queryKey: ['flag-health', params.project_id, 'flag', params.id, flag.version],
@@ -40,7 +43,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
       ).results[0]?.checks ?? [],
   })
   return (
-    <Loaded query={combineQueries({ details, schema, members, checks })}>
+    <Loaded query={combineQueries({ details, schema, members, checks, dependencies })}>
       {loaded => (
         <Stack gap="lg">
           {loaded.checks.length > 0 && (
@@ -62,6 +65,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
             canEdit={flag.can_edit && !flag.deleted}
           />
           <PayloadSchemaForm params={params} stored={loaded.schema} canEdit={flag.can_edit && !flag.deleted} />
+          <FlagDependencies projectId={params.project_id} flagId={flag.id} dependencies={loaded.dependencies} />
           <FlagComments params={params} organizationId={project.organization} />
         </Stack>
       )}

@@ -30,6 +30,7 @@ import { OpenRequests, useOpenRequests } from '../gate/open-requests.tsx'
 import { plainSave, type SaveMode } from '../gate/save-mode.ts'
 import { useRequestedNotice } from '../gate/use-requested-notice.ts'
 import { HistoryTab } from '../history/history-tab.tsx'
+import { FlagPresence } from '../presence/flag-presence.tsx'
 import { ScheduleTab } from '../schedule/schedule-tab.tsx'
 import { usePatchFlag } from '../use-flags.ts'
 import { useRelatedFlags } from '../use-related-flags.ts'
@@ -110,6 +111,7 @@ function FlagWithTabs(props: TabProps) {
       }
       actions={
         <Group gap="xs">
+          <FlagPresence projectId={projectId} flagId={flag.id} isEditing={edit.isChanged} />
           <FlagState flag={flag} onToggle={() => toggle(flag)} />
           <FavoriteButton projectId={projectId} flagId={flag.id} />
           <CopyKey flagKey={flag.key} />

@@ -96,6 +96,8 @@ export const editor: EditorMessages = {
     invalidJson: (line, column) => `Ungültiges JSON (Zeile ${line}, Spalte ${column})`,
     invalidPayload: 'Die Payload ist kein gültiges JSON',
     advanced: 'Erweitert',
+    holdout: 'Holdout',
+    heldOut: (id, share) => `Holdout ${id} schließt ${share} aller Personen vom Flag aus.`,
     continuityHint: 'Nutzer behalten nach der Anmeldung den Wert, den sie vorher hatten.',
     byPerson: 'Person',
     byDevice: 'Gerät',
@@ -161,5 +163,15 @@ export const editor: EditorMessages = {
     noChanges: 'Durch das Speichern ändert sich der Wert für niemanden.',
     unknown: 'Die Auswirkung ist gerade nicht verfügbar.',
     counted: { people: 'Personen', groups: 'Gruppen' },
+  },
+  help: {
+    bucketing:
+      'Die ID, deren Hash über Rollout und Variante entscheidet. Beim Gerät erhalten alle an einem gemeinsamen Gerät denselben Wert, und eine Person kann auf zwei Geräten verschiedene Werte erhalten.',
+    continuity:
+      'Mit der Anmeldung ändert sich die ID einer Person und damit ihr Bucket. Hiermit zählt weiter die ID, unter der sie das Flag zuerst gesehen hat, und der Wert bleibt gleich.',
+    runtime:
+      'Welche SDKs das Flag erhalten. Wähle „Nur Server“ für Werte und Bedingungen, die Browser und Apps nicht sehen dürfen.',
+    holdout:
+      'Ein Holdout nimmt einen Teil aller Personen von mehreren Flags aus, um sie mit den übrigen zu vergleichen. Er wird über die API gesetzt.',
   },
 }

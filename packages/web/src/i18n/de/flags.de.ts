@@ -141,6 +141,11 @@ export const flags: FlagsMessages = {
     noReferences: 'Kein durchsuchter Code nennt dieses Flag.',
     howToScan: 'Flags im Code finden',
   },
+  presence: {
+    editing: name => `${name} bearbeitet gerade`,
+    viewing: name => `${name} hat dieses Flag geöffnet`,
+    more: count => (count === 1 ? '1 weitere Person' : `${count} weitere Personen`),
+  },
   access: {
     intro:
       'Admins, Mitglieder ohne Rolle und Rollen mit Bearbeitungsrecht können jedes Flag bearbeiten. Hier gibst du weiteren Rollen Zugriff auf dieses Flag.',

@@ -26,6 +26,8 @@ export const general: GeneralMessages = {
     never: 'Nie',
     moreActions: 'Weitere Aktionen',
     breadcrumbs: 'Übergeordnete Seiten',
+    helpFor: label => `Hilfe: ${label}`,
+    learnMore: 'Mehr dazu',
     viewOnly: 'Du kannst dieses Projekt ansehen, aber nicht ändern',
     viewOnlyText: 'Bitte einen Admin der Organisation, dich zum Mitglied zu machen.',
   },

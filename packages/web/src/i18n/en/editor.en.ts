@@ -94,6 +94,8 @@ export const editor = {
     invalidJson: (line: number, column: number) => `Invalid JSON (line ${line}, column ${column})`,
     invalidPayload: 'Payload is not valid JSON',
     advanced: 'Advanced',
+    holdout: 'Holdout',
+    heldOut: (id: number, share: string) => `Holdout ${id} keeps the flag from ${share} of everyone.`,
     continuityHint: 'Users keep the value they had while anonymous.',
     byPerson: 'Person',
     byDevice: 'Device',
@@ -157,6 +159,16 @@ export const editor = {
     noChanges: 'Saving changes the value for no one.',
     unknown: 'Impact is not available right now.',
     counted: { people: 'people', groups: 'groups' },
+  },
+  help: {
+    bucketing:
+      'The id that is hashed to a bucket, which decides rollouts and variants. With the device, everyone on a shared device gets the same value, and a person may get different values on two devices.',
+    continuity:
+      'A sign-in changes the id of a person, and with it the bucket. With this, the id under which the person first saw the flag counts, so the value stays.',
+    runtime:
+      'Which SDKs get the flag. Choose servers only for values and conditions that browsers and apps must not see.',
+    holdout:
+      'A holdout keeps a share of everyone out of a set of flags, to compare with those who have them. It is set through the API.',
   },
 }
 

@@ -139,6 +139,11 @@ export const flags = {
     noReferences: 'No scanned code names this flag.',
     howToScan: 'Find flags in code',
   },
+  presence: {
+    editing: (name: string) => `${name} is editing`,
+    viewing: (name: string) => `${name} has this flag open`,
+    more: (count: number) => (count === 1 ? '1 more person' : `${count} more people`),
+  },
   access: {
     intro:
       'Admins, members without a role, and roles that can edit flags can edit every flag. Grant other roles access to this flag only.',

@@ -27,6 +27,8 @@ export const general = {
     never: 'Never',
     moreActions: 'More actions',
     breadcrumbs: 'Breadcrumbs',
+    helpFor: (label: string) => `Help: ${label}`,
+    learnMore: 'Learn more',
     viewOnly: 'You can view this project, not change it',
     viewOnlyText: 'Ask an admin of the organization to make you a member.',
   },

@@ -12,6 +12,7 @@ import { grantsFor } from '../../access/grants.ts'
 import { getCohort } from '../../cohorts/plan-cohort.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { getFlag } from '../flag-routes.ts'
+import { dependenciesOf, flagDependencies } from './dependencies.ts'
 import { constantValue, failedChecks } from './flag-health.ts'
 import { cohortUsedBy, flagUsedBy } from './used-by.ts'
 
@@ -83,6 +84,13 @@ export function serveFlagHealth(serve: ServeRoute, { database, snapshots, now }:
       can_edit: canEditFlag(grants, entry.flag),
     }))
     return { ...page, summary }
+  })
+
+  serve(r.dependencies, async ({ project, query }) => {
+    const served = await servedProject(project)
+    if (query.flag_id === undefined) return flagDependencies(served)
+    const { id } = await database.read(tx => getFlag(tx, project, query.flag_id ?? ''))
+    return dependenciesOf(served, id)
   })
 
   serve(r.flagUsedBy, async ({ actor, project, params }) => {

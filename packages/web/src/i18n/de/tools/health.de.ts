@@ -42,6 +42,23 @@ export const health: HealthMessages = {
     environments: names => `Andere Umgebungen mit diesem Flag: ${names}`,
     code: (count, names) => `${count === 1 ? '1 Zeile' : `${count} Zeilen`} Code in ${names}`,
   },
+  dependencies: {
+    title: 'Abhängigkeiten',
+    intro:
+      'Flags mit einer Bedingung auf ein anderes Flag, direkt oder über eine Kohorte. Links von einem Flag steht, wovon es abhängt.',
+    graph: 'Graph der Abhängigkeiten',
+    layer: number => `Ebene ${number}`,
+    node: 'Flag oder Kohorte',
+    uses: 'Hängt ab von',
+    users: 'Verwendet von',
+    cohort: '(Kohorte)',
+    none: 'Kein Flag hängt von einem anderen ab',
+    noneText: 'Füge einer Bedingung einen Filter der Art „Flag“ hinzu, dann erscheinen beide Flags hier.',
+    alone: 'Dieses Flag hängt von keinem anderen Flag und keiner Kohorte ab, und nichts hängt von ihm ab.',
+    all: 'Abhängigkeiten aller Flags',
+    more: (shown, count) =>
+      `${shown} von ${count} werden gezeigt. Der Tab „Zuständigkeit“ eines Flags zeigt, was mit ihm verbunden ist.`,
+  },
   flagDetails: {
     title: 'Zuständigkeit',
     saved: 'Angaben gespeichert',

@@ -41,6 +41,23 @@ export const health = {
     environments: (names: string) => `Other environments with this flag: ${names}`,
     code: (count: number, names: string) => `${count === 1 ? '1 line' : `${count} lines`} of code in ${names}`,
   },
+  dependencies: {
+    title: 'Dependencies',
+    intro:
+      'Flags with a condition on another flag, directly or through a cohort. What a flag depends on is to its left.',
+    graph: 'Graph of dependencies',
+    layer: (number: number) => `Level ${number}`,
+    node: 'Flag or cohort',
+    uses: 'Depends on',
+    users: 'Used by',
+    cohort: '(cohort)',
+    none: 'No flag depends on another',
+    noneText: 'Add a filter of the kind “Flag” to a condition, and both flags are shown here.',
+    alone: 'This flag depends on no other flag or cohort, and none depends on it.',
+    all: 'Dependencies of all flags',
+    more: (shown: number, count: number) =>
+      `${shown} of ${count} are shown. The Ownership tab of a flag shows what is connected to it.`,
+  },
   flagDetails: {
     title: 'Ownership',
     saved: 'Details saved',

@@ -1,0 +1,70 @@
+import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { inProject, route } from '../route.ts'
+import { FlagParams } from './flags.ts'
+
+export const presentPeopleMax = 10
+/** A page that reports less often is taken for closed. */
+export const presenceSeconds = 90
+
+const PresentPerson = Type.Object(
+  {
+    user: UserBasic,
+    is_editing: Type.Boolean({ description: 'Whether the person has unsaved changes.', examples: [true] }),
+  },
+  { title: 'PresentPerson', description: 'Someone else who has the flag open in the dashboard.' },
+)
+
+export const FlagPresence = Type.Object(
+  {
+    count: Type.Integer({ description: 'Number of other people.', examples: [1] }),
+    results: Type.Array(PresentPerson, {
+      description: `Those who edit first; at most ${presentPeopleMax}.`,
+    }),
+  },
+  { title: 'FlagPresence', description: 'Who else has a flag open in the dashboard.' },
+)
+export type FlagPresence = Static<typeof FlagPresence>
+
+const tag = 'Flag presence'
+const path = '/api/projects/:project_id/feature_flags/:id/presence/:page_id' as const
+const params = Type.Object({
+  ...FlagParams.properties,
+  page_id: Type.String({
+    pattern: '^[0-9A-Za-z-]{8,36}$',
+    description: 'Random id of the open page, chosen by the client.',
+    examples: ['k3v9x0q2m7ab'],
+  }),
+})
+
+export const flagPresenceRoutes = {
+  report: route({
+    method: 'PUT',
+    path,
+    tag,
+    operationId: 'reportFlagPresence',
+    summary: 'Report that a flag is open in the dashboard, and list who else has it open',
+    description: `A report counts for ${presenceSeconds} seconds; repeat it while the page is visible. Nothing is stored: nodes keep reports in memory and notify each other with \`NOTIFY\`. The change stream emits \`presence\` when someone else opens, edits or closes the flag.`,
+    // A view-only member can be present: the report changes nothing.
+    access: inProject('feature_flag:read'),
+    isAudited: false,
+    params,
+    body: Type.Object(
+      { is_editing: Type.Boolean({ description: 'Whether the page has unsaved changes.', examples: [false] }) },
+      { title: 'FlagPresenceReport', description: 'What the page is doing.' },
+    ),
+    responses: { 200: FlagPresence },
+  }),
+  leave: route({
+    method: 'DELETE',
+    path,
+    tag,
+    operationId: 'leaveFlag',
+    summary: 'Report that a flag is no longer open',
+    description: 'Idempotent. Without it, the last report expires.',
+    access: inProject('feature_flag:read'),
+    isAudited: false,
+    params,
+    responses: { 204: null },
+  }),
+}
