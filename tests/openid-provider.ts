@@ -58,6 +58,9 @@ function createProvider(started: OpenIdProvider, { redirectUri, backchannelLogou
       },
     ],
     pkce: { required: () => true },
+    // Its guard against requests to loopback would keep back its logout tokens.
+    fetch: (url: URL | string, { dispatcher, ...options }: RequestInit & { dispatcher?: unknown }) =>
+      fetch(url, options),
     scopes: ['openid', 'email', 'profile', 'groups'],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'], groups: ['groups'] },
     findAccount: async (_context, sub) => ({
