@@ -647,6 +647,18 @@ describe('commands beside a running server', () => {
     expect((await run(['audit', 'verify', path])).code).toBe(1)
   })
 
+  it('lists secrets by age, oldest first and without their values', async () => {
+    const args = ['--email', 'owner@halyard.local', '--label', 'listed by age', '--json']
+    const { id, value } = JSON.parse((await halyard('keys', 'create', ...args)).stdout)
+    const { stdout, code } = await halyard('doctor', '--secrets', '--json')
+    const listed: Record<string, unknown>[] = JSON.parse(stdout)
+    expect([code, stdout.includes(value)]).toEqual([0, false])
+    expect(listed.at(-1)).toMatchObject({ kind: 'personal API key', label: 'listed by age', age_days: 0 })
+    const created = listed.map(secret => String(secret.created_at))
+    expect(created).toEqual([...created].sort())
+    await halyard('keys', 'revoke', '--email', 'owner@halyard.local', id)
+  })
+
   it('diagnoses an installation, and a fresh one passes the security audit', async () => {
     const { stdout, code } = await halyard('doctor')
     expect(stdout).toContain('The database file is intact.')

@@ -2,6 +2,7 @@ import { allRoutes, type Route, routes, scopeObjects } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { startTokenIssuer, type TokenIssuer } from '../../packages/server/src/testing/token-issuer.ts'
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 const isRead = ({ access }: Route): boolean =>
@@ -25,16 +26,21 @@ const auditRoutes = guarded.filter(({ access }) => access.kind === 'key' && acce
 onEachDatabase('every route of a project or organization', dialect => {
   let s: Scenario
   let flag: string
+  let issuer: TokenIssuer
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    issuer = await startTokenIssuer()
+    s = await startScenario(dialect, { environment: { HALYARD_TRUSTED_ORIGINS: issuer.url } })
     flag = String((await s.post(`${s.project}/feature_flags/`, { key: 'seen' })).body.id)
   })
-  afterAll(() => s.close())
+  afterAll(async () => {
+    await s.close()
+    await issuer.close()
+  })
 
   const join = async (name: string, level: number) => s.join(name, level as 1)
-  const send = (client: Client, route: Route) => {
+  const send = (client: Client, route: Route, projectId: number) => {
     const path = route.path.replace(/:(\w+)/g, (_all, name: string) => {
-      if (name === 'project_id') return String(s.projectId)
+      if (name === 'project_id') return String(projectId)
       if (name === 'parent_lookup_organization_id') return s.organization.split('/').at(-1)!
       return name === 'id' && route.path.includes('/feature_flags/') ? flag : '1'
     })
@@ -43,13 +49,31 @@ onEachDatabase('every route of a project or organization', dialect => {
       ...(route.body && { headers: { 'content-type': 'application/json' }, body: '{}' }),
     })
   }
-  const statusesOf = async (client: Client, some: readonly Route[]) => {
+  const statusesOf = async (client: Client, some: readonly Route[], projectId = s.projectId) => {
     const statuses = new Map<string, number>()
-    for (const route of some) statuses.set(nameOf(route), (await send(client, route)).status)
+    for (const route of some) statuses.set(nameOf(route), (await send(client, route, projectId)).status)
     return statuses
   }
   const where = (statuses: ReadonlyMap<string, number>, test: (status: number) => boolean) =>
     [...statuses].filter(([, status]) => test(status)).map(([name, status]) => `${status} ${name}`)
+
+  /** What a CI job gets for its identity token. */
+  const exchangedKey = async (scopes: readonly string[]): Promise<string> => {
+    const trust = await s.post(`${s.organization}/trust_relationships/`, {
+      ...{ name: 'CI', issuer: issuer.url, audience: 'halyard', scopes, projects: [s.projectId] },
+      rules: [{ claim: 'repository', match: 'exact', value: 'acme/shop' }],
+    })
+    const form = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      subject_token: await issuer.sign({ aud: 'halyard', sub: 'job', repository: 'acme/shop' }),
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      audience: trust.body.id,
+    }
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = new URLSearchParams(form).toString()
+    const reply = await s.as(undefined).send('/api/token/', { method: 'POST', headers, body })
+    return reply.body.access_token
+  }
 
   it('is readable for view-only members and writable only where the object is theirs', async () => {
     const viewer = await join('viewer', 0)
@@ -93,6 +117,47 @@ onEachDatabase('every route of a project or organization', dialect => {
       expect((await person.get(`${s.organization}/`)).status).toBe(404)
     }
   })
+
+  it('is open to the key of a machine within its scopes, its projects and its organization, and no account is', async () => {
+    const scopes = ['feature_flag:write'] as const
+    const service = await s.post(`${s.organization}/service_keys/`, {
+      label: 'CI',
+      scopes,
+      scoped_teams: [s.projectId],
+    })
+    const { body: second } = await s.post(`${s.organization}/projects/`, { name: 'Second' })
+    const stranger = await s.stranger('foreign')
+    const foreign = Number(stranger.project.split('/').at(-1))
+    const keys = { service: service.body.value as string, exchanged: await exchangedKey(scopes) }
+    for (const [kind, key] of Object.entries(keys)) {
+      const client = s.as(key)
+      const covered = (route: Route) =>
+        route.access.kind === 'key' && route.access.scopes.some(scope => scope.startsWith('feature_flag:'))
+      const outside = guarded.filter(route => !covered(route))
+      expect(outside.length).toBeGreaterThan(90)
+      expect(
+        where(await statusesOf(client, outside), status => status !== 403),
+        kind,
+      ).toEqual([])
+      const ofProjects = guarded.filter(route => covered(route) && route.path.includes('/:project_id/'))
+      expect(ofProjects.length).toBeGreaterThan(30)
+      for (const project of [second.id, foreign]) {
+        const statuses = await statusesOf(client, ofProjects, project)
+        expect(
+          where(statuses, status => status !== 404),
+          kind,
+        ).toEqual([])
+      }
+      const ofAccounts = allRoutes.filter(({ access }) => access.kind === 'key' && access.within === 'user')
+      const lists: readonly Route[] = [routes.organizations.list, routes.projects.list]
+      const others = ofAccounts.filter(route => !lists.includes(route))
+      expect(
+        where(await statusesOf(client, others), status => status !== 403),
+        kind,
+      ).toEqual([])
+      expect((await client.get(`${s.project}/feature_flags/`)).status, kind).toBe(200)
+    }
+  }, 120_000)
 
   it('takes rights at once: an editor who becomes view-only edits not even their own flags', async () => {
     const person = await join('demoted', 1)

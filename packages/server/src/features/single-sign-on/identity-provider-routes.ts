@@ -104,8 +104,8 @@ export function serveIdentityProviders(serve: ServeRoute, deps: IdentityProvider
   serve(r.test, async ({ actor, organization, params }) => {
     requireAdmin(actor, organization)
     const provider = await database.read(tx => getProvider(tx, organization.id, params.provider_id))
-    const problems = await client.findProblems(provider)
-    return { is_usable: problems.length === 0, problems: [...problems] }
+    const { isUsable, problems } = await client.check(provider)
+    return { is_usable: isUsable, problems: [...problems] }
   })
 
   serve(r.getRequirement, async ({ organization }) => ({

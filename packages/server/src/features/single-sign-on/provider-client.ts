@@ -43,6 +43,11 @@ export interface LogoutToken {
   readonly sessionId: string | undefined
 }
 
+export interface ProviderCheck {
+  readonly isUsable: boolean
+  readonly problems: readonly string[]
+}
+
 /** OpenID Connect with one provider. All requests go through the guarded client. */
 export interface ProviderClient {
   /** Where the browser signs in. Raises `unavailable`. */
@@ -53,8 +58,8 @@ export interface ProviderClient {
   endSessionUrl(provider: IdentityProvider, idToken: string | undefined, returnTo: string): Promise<URL | undefined>
   /** Raises `invalid` for a token that does not end a session here. */
   verifyLogoutToken(provider: IdentityProvider, token: string): Promise<LogoutToken>
-  /** What would prevent a sign-in; empty when nothing does. */
-  findProblems(provider: IdentityProvider): Promise<readonly string[]>
+  /** Whether a sign-in can work, and what is or may be wrong. */
+  check(provider: IdentityProvider): Promise<ProviderCheck>
 }
 
 /** Asymmetric ones only: a public key must never serve as the secret of an HMAC. */
@@ -161,14 +166,16 @@ export function createProviderClient(issuers: Issuers, fetch: OutgoingFetch, sec
       }
     },
 
-    async findProblems(provider) {
+    async check(provider) {
       try {
         issuers.forget(provider.issuer)
         const metadata = await issuers.discover(provider.issuer)
         await checkKeys(metadata, fetch)
-        return problemsOf(metadata, provider)
+        const problems = problemsOf(metadata)
+        return { isUsable: problems.length === 0, problems: [...problems, ...unlistedScopes(metadata, provider)] }
       } catch (error) {
-        return [`The discovery document or the keys could not be read: ${reasonOf(error)}`.slice(0, 300)]
+        const problem = `The discovery document or the keys could not be read: ${reasonOf(error)}`.slice(0, 300)
+        return { isUsable: false, problems: [problem] }
       }
     },
   }
@@ -255,16 +262,19 @@ async function checkKeys({ jwks_uri: address }: ServerMetadata, fetch: OutgoingF
   }
 }
 
-function problemsOf(metadata: ServerMetadata, provider: IdentityProvider): readonly string[] {
+function problemsOf(metadata: ServerMetadata): readonly string[] {
   const algorithms = metadata.id_token_signing_alg_values_supported
-  const scopes = metadata.scopes_supported
-  const unknownScopes = scopes ? provider.scopes.filter(scope => !scopes.includes(scope)) : []
   return [
     ...(metadata.authorization_endpoint ? [] : ['The discovery document has no `authorization_endpoint`.']),
     ...(metadata.token_endpoint ? [] : ['The discovery document has no `token_endpoint`.']),
     ...(algorithms && !algorithms.some(each => signatureAlgorithms.includes(String(each)))
       ? ['The provider signs with no supported algorithm. Choose RS256 or ES256.']
       : []),
-    ...unknownScopes.map(scope => `The provider does not list the scope \`${scope}\`.`),
   ]
+}
+
+/** A provider may support scopes that it does not list. */
+function unlistedScopes({ scopes_supported: listed }: ServerMetadata, { scopes }: IdentityProvider): readonly string[] {
+  const unlisted = listed ? scopes.filter(scope => !listed.includes(scope)) : []
+  return unlisted.map(scope => `The provider does not list the scope \`${scope}\`. It may support it anyway.`)
 }

@@ -251,6 +251,12 @@ onEachDatabase('single sign-on', dialect => {
       is_usable: true,
       problems: [],
     })
+    issuer.metadata = { scopes_supported: ['openid', 'profile'] }
+    expect((await s.post(`${s.organization}/identity_providers/${providerId}/test/`)).body).toEqual({
+      is_usable: true,
+      problems: ['The provider does not list the scope `email`. It may support it anyway.'],
+    })
+    issuer.metadata = {}
   })
 
   it('keeps the client secret to itself, and records changes without it', async () => {

@@ -178,7 +178,7 @@ function TestButton({ organizationId, provider }: { organizationId: string; prov
       }),
     onSuccess: ({ is_usable, problems }) =>
       is_usable
-        ? notify.success({ message: t.singleSignOn.usable(provider.name) })
+        ? notify.success({ message: [t.singleSignOn.usable(provider.name), ...problems].join('. ') })
         : notify.fail(problems.join(' '), provider.name),
     onError: error => notify.fail(error),
   })
