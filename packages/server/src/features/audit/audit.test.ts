@@ -236,17 +236,21 @@ onEachDatabase('secrets', dialect => {
   }, 60_000)
 })
 
-it.skipIf(!dialects.includes('postgres' as never))('is one chain for writers on two nodes', async () => {
-  const database = await createTestDatabase('postgres')
-  const one = await startScenario('postgres', { databaseUrl: database.url })
-  const two = await startScenario('postgres', { databaseUrl: database.url })
-  const write = (node: Scenario, n: number) => node.post(`${one.project}/feature_flags/`, { key: `node-${n}` })
-  await Promise.all(Array.from({ length: 60 }, (_, n) => write(n % 2 ? one : two, n)))
-  const lines = (await one.get(`${one.organization}/audit_log/export/`)).text.split('\n')
-  const { entries, faults } = await verifyChain(lines)
-  expect(faults).toEqual([])
-  expect(entries).toBeGreaterThanOrEqual(61)
-  await one.close()
-  await two.close()
-  await database.drop()
-}, 60_000)
+it.skipIf(!dialects.includes('postgres' as never))(
+  'is one chain for writers on two nodes',
+  async () => {
+    const database = await createTestDatabase('postgres')
+    const one = await startScenario('postgres', { databaseUrl: database.url })
+    const two = await startScenario('postgres', { databaseUrl: database.url })
+    const write = (node: Scenario, n: number) => node.post(`${one.project}/feature_flags/`, { key: `node-${n}` })
+    await Promise.all(Array.from({ length: 60 }, (_, n) => write(n % 2 ? one : two, n)))
+    const lines = (await one.get(`${one.organization}/audit_log/export/`)).text.split('\n')
+    const { entries, faults } = await verifyChain(lines)
+    expect(faults).toEqual([])
+    expect(entries).toBeGreaterThanOrEqual(61)
+    await one.close()
+    await two.close()
+    await database.drop()
+  },
+  60_000,
+)
