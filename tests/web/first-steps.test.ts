@@ -68,7 +68,7 @@ describe('the first five minutes', { timeout: 240_000 }, () => {
     const page = await openPage(browser, server.url, { width: 390, locale: 'de-DE', dark: true })
     const session = { key: created.value, expiresAt: '2099-01-01T00:00:00Z' }
     await page.addInitScript(`sessionStorage.setItem('halyard.session', ${JSON.stringify(JSON.stringify(session))})`)
-    await page.goto(`/project/${project.id}/flags`)
+    await page.goto(`/project/${project.id}`)
     await page.getByRole('heading', { name: 'Noch keine Flags' }).waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Demo laden' }).click()

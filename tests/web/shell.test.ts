@@ -56,7 +56,7 @@ describe('sign-in', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.locator('input[type=password]').fill('a long enough password')
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await page.goto(invite.body.signup_path)
     await page.getByText('This invitation doesn’t exist or has expired').waitFor()
   })

@@ -48,6 +48,7 @@ import { serveFlagList } from './features/flags/list/flag-list-routes.ts'
 import { serveFlagOverrides } from './features/flags/overrides/override-routes.ts'
 import { servePayloadSchemas } from './features/flags/schemas/payload-schema-routes.ts'
 import { serveFlagVersions } from './features/flags/versions/version-routes.ts'
+import { serveHome } from './features/home/home-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
 import type { Passwords } from './features/identity/sign-in/password.ts'
 import { resetLimits, servePasswordReset } from './features/identity/sign-in/password-reset-routes.ts'
@@ -214,7 +215,7 @@ function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {
 }
 
 function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, writes, measure, outgoing, plugins, now } = deps
+  const { database, serving, writes, measure, outgoing, plugins, now } = deps
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
@@ -224,6 +225,7 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
   serveRequestComments(serve, { database, now })
   serveInbox(serve, { database, now })
   serveSchedules(serve, { database, writes, now })
+  serveHome(serve, { database, snapshots: serving.snapshots, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
 }
 

@@ -1,7 +1,6 @@
 import type { ChangeRequestDetail, Flag, Project } from '@halyard/contract'
-import { Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { ChangeList } from '../../flags/history/change-list.tsx'
 import { recurrenceSentence } from '../../flags/schedule/recurrence.ts'
 import { usePendingRamp } from '../../flags/schedule/use-pending-ramp.tsx'
@@ -15,6 +14,7 @@ import { useProject } from '../../services/session-queries.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { Section } from '../../ui/layout/section.tsx'
 import { ChangedSince } from './changed-since.tsx'
 import { DecisionBar, DecisionHints, useRequestActions } from './request-actions.tsx'
 import { requestChanges } from './request-changes.ts'
@@ -96,17 +96,6 @@ function Request({ project, request }: { project: Project; request: ChangeReques
         </div>
       </div>
     </Page>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md" radius="lg" component="section">
-      <Title order={2} mb="xs">
-        {title}
-      </Title>
-      {children}
-    </Paper>
   )
 }
 
