@@ -523,7 +523,7 @@ describe('the shell', { timeout: 120_000 }, () => {
 
   it('works on a narrow phone in dark mode', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
-    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await expectSound(page)
     // The off-screen navigation is not focusable.
     await expect.poll(() => page.getByRole('navigation').count()).toBe(0)

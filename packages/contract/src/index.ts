@@ -123,7 +123,14 @@ export {
   type PropertyValue,
   propertyKinds,
 } from './events/definitions.ts'
-export { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax } from './events/event-counts.ts'
+export {
+  countedEventsMax,
+  countIntervalsMax,
+  type EventCounts,
+  type EventCountsByValue,
+  eventCountByValueHoursMax,
+  eventCountHoursMax,
+} from './events/event-counts.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
 export type { ShadowReport, ShadowSummary } from './events/shadow.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'

@@ -230,14 +230,15 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
 }
 
 /** Cohorts and persons, and what is known about their properties. */
-function serveAudiences(serve: ServeRoute, { database, writes, scanner, onCohortWork, now }: ApiDeps): void {
+function serveAudiences(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, serving, writes, scanner, onCohortWork, now } = deps
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
-  serveEventCounts(serve, { database })
+  serveEventCounts(serve, { database, snapshots: serving.snapshots })
 }
 
 function servePluginResources(serve: ServeRoute, { database, plugins, now }: ApiDeps): void {
