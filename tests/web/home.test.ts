@@ -79,7 +79,7 @@ describe('home', { timeout: 240_000 }, () => {
   it('shows freezes, evaluations with their shape, and fits a phone in both languages and themes', async () => {
     const { scenario } = visit
     const ends_at = new Date(Date.now() + 3_600_000).toISOString()
-    await scenario.post(`${scenario.organization}/freezes/`, { reason: 'Release week', ends_at })
+    await scenario.post(`${scenario.organization}/freezes/`, { reason: 'Release week', ends_at, project: scenario.projectId })
     const batch = Array.from({ length: 12 }, (_, n) => ({
       event: '$feature_flag_called',
       distinct_id: `user-${n}`,
@@ -97,7 +97,7 @@ describe('home', { timeout: 240_000 }, () => {
       for (const options of [{ dark: true }, { width: 390 }, { width: 390, dark: true }]) {
         const page = await visit.signedIn(`/project/${scenario.projectId}`, { ...options, locale })
         await section(page, name).getByRole('img').waitFor()
-        await page.getByText('Release week').first().waitFor()
+        await page.locator('main').getByText('Release week').waitFor()
         await expectSound(page)
       }
     }

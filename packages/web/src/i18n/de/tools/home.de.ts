@@ -22,4 +22,20 @@ export const home: HomeMessages = {
     mostEvaluated: 'Am häufigsten ausgewertet',
     noEvaluations: 'Keine Auswertungen seit gestern',
   },
+  charts: {
+    events: 'Ereignisse nach Wert',
+    event: 'Ereignis',
+    hourly: title => `${title} pro Stunde; die Tabelle darunter hat dieselben Zahlen`,
+    steps: 'Änderungen des Flags, nummeriert wie im Diagramm',
+    created: 'hat das Flag erstellt',
+    turnedOn: 'hat es eingeschaltet',
+    turnedOff: 'hat es ausgeschaltet',
+    rollout: (before, after) => `hat den Rollout geändert: ${before} → ${after}`,
+    conditions: 'hat die Bedingungen geändert',
+    threshold: perHour => `eingezeichnet als ${perHour} pro Stunde`,
+    noEvents:
+      'In den letzten 7 Tagen hat kein Ereignis einen Wert dieses Flags getragen. SDKs fügen Ereignissen die Werte von Flags hinzu.',
+    notCounted:
+      'Ereignisse werden nach Wert gezählt bei Flags mit Rollback-Bedingungen und bei den fünf zuletzt geänderten Flags, die für einen Teil der Personen an sind oder Varianten haben.',
+  },
 }

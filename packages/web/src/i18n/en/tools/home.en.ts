@@ -1,4 +1,4 @@
-/** Messages of the start page of a project. */
+/** Messages of the start page of a project, and of charts. */
 export const home = {
   home: {
     title: 'Home',
@@ -20,6 +20,21 @@ export const home = {
     noAttention: 'No flag is stale or was rolled back',
     mostEvaluated: 'Evaluated most',
     noEvaluations: 'No evaluations since yesterday',
+  },
+  charts: {
+    events: 'Events by value',
+    event: 'Event',
+    hourly: (title: string) => `${title} per hour; the table below has the same numbers`,
+    steps: 'Changes of the flag, as numbered in the chart',
+    created: 'created the flag',
+    turnedOn: 'turned it on',
+    turnedOff: 'turned it off',
+    rollout: (before: string, after: string) => `changed the rollout: ${before} → ${after}`,
+    conditions: 'changed the conditions',
+    threshold: (perHour: string) => `drawn as ${perHour} per hour`,
+    noEvents: 'No event carried this flag in the last 7 days. SDKs add the values of flags to events.',
+    notCounted:
+      'Events are counted by value for flags with rollback conditions, and for the five flags changed last that are on for a part of the people or have variants.',
   },
 }
 
