@@ -79,7 +79,11 @@ describe('home', { timeout: 240_000 }, () => {
   it('shows freezes, evaluations with their shape, and fits a phone in both languages and themes', async () => {
     const { scenario } = visit
     const ends_at = new Date(Date.now() + 3_600_000).toISOString()
-    await scenario.post(`${scenario.organization}/freezes/`, { reason: 'Release week', ends_at, project: scenario.projectId })
+    await scenario.post(`${scenario.organization}/freezes/`, {
+      reason: 'Release week',
+      ends_at,
+      project: scenario.projectId,
+    })
     const batch = Array.from({ length: 12 }, (_, n) => ({
       event: '$feature_flag_called',
       distinct_id: `user-${n}`,

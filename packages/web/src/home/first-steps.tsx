@@ -18,7 +18,7 @@ export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlag
   return (
     <Section title={t.start.steps}>
       <div role="status">
-        <List spacing="xs" center>
+        <List spacing="xs" center ps={0}>
           {steps.map(({ text, to, isDone }, index) => (
             <List.Item
               // biome-ignore lint/suspicious/noArrayIndexKey: the steps never move.

@@ -1,8 +1,8 @@
-import { type Flag, routes } from '@halyard/contract'
+import { type DashboardTile, type Flag, routes } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { Loaded } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import type { Wording } from '../flag-sentences.ts'
 import { ChartPanel } from './chart-panel.tsx'
@@ -21,38 +21,42 @@ interface Props {
 export function RecentUsage({ projectId, flag, wording }: Props) {
   const t = useMessages()
   const call = useCall()
-  const steps = useRolloutSteps(projectId, flag.id)
-  const dashboard = useQuery({
-    queryKey: ['dashboard', projectId, flag.usage_dashboard, range],
-    queryFn: ({ signal }) =>
-      call(routes.dashboards.get, {
-        params: { project_id: projectId, id: String(flag.usage_dashboard) },
-        query: { date_from: range },
-        signal,
-      }),
-    enabled: flag.usage_dashboard !== null,
+  const id = flag.usage_dashboard
+  const evaluations = useQuery({
+    queryKey: ['dashboard', projectId, id, range, 'calls'],
+    queryFn: async ({ signal }) => {
+      if (id === null) return null
+      const params = { project_id: projectId, id: String(id) }
+      const { tiles } = await call(routes.dashboards.get, { params, query: { date_from: range }, signal })
+      return tiles.find(({ insight }) => insight.metric === 'calls')?.insight ?? null
+    },
   })
+  const steps = useRolloutSteps(projectId, flag.id)
+  const query = combineQueries({ evaluations: { ...evaluations, data: asLoaded(evaluations.data) }, steps })
+  const title = t.usage.metrics.calls
   return (
-    <>
-      {flag.usage_dashboard !== null && (
-        <Section title={t.usage.metrics.calls}>
-          <Loaded query={dashboard}>
-            {({ tiles }) => {
-              const { days = [], series = [] } = tiles.find(({ insight }) => insight.metric === 'calls')?.insight ?? {}
-              return (
-                <ChartPanel
-                  title={t.usage.metrics.calls}
-                  stamps={days}
-                  series={series}
-                  steps={steps}
-                  empty={t.usage.noData}
-                />
-              )
-            }}
-          </Loaded>
-        </Section>
+    <Loaded query={query}>
+      {({ evaluations: { insight }, steps }) => (
+        <>
+          {insight && (
+            <Section title={title}>
+              <ChartPanel
+                title={title}
+                stamps={insight.days}
+                series={insight.series}
+                steps={steps}
+                empty={t.usage.noData}
+              />
+            </Section>
+          )}
+          <EventsByValue projectId={projectId} flag={flag} wording={wording} steps={steps} />
+        </>
       )}
-      <EventsByValue projectId={projectId} flag={flag} wording={wording} steps={steps} />
-    </>
+    </Loaded>
   )
 }
+
+type Insight = DashboardTile['insight']
+
+/** A flag without a dashboard has none. */
+const asLoaded = (insight: Insight | null | undefined) => (insight === undefined ? undefined : { insight })

@@ -16,14 +16,12 @@ const entriesReadMax = '100'
 /** More would hide the chart behind their lines. */
 const stepsMax = 12
 
-const none: readonly RolloutStep[] = []
-
 /** When the flag was switched and when its conditions changed, oldest first. Pushed like its history. */
-export function useRolloutSteps(projectId: string, flagId: number): readonly RolloutStep[] {
+export function useRolloutSteps(projectId: string, flagId: number) {
   const t = useMessages()
   const { percent } = useFormats()
   const call = useCall()
-  const { data } = useQuery({
+  const history = useQuery({
     queryKey: ['flag-history', projectId, String(flagId), 'rollout'],
     queryFn: ({ signal }) =>
       call(routes.flags.activity, {
@@ -32,7 +30,9 @@ export function useRolloutSteps(projectId: string, flagId: number): readonly Rol
         signal,
       }),
   })
-  return useMemo(() => (data ? rolloutSteps(data.results, t, percent) : none), [data, t, percent])
+  const { data, error, refetch } = history
+  const steps = useMemo(() => data && rolloutSteps(data.results, t, percent), [data, t, percent])
+  return { data: steps, error, refetch }
 }
 
 /** From entries, newest first. */

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { Loaded } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { ChartPanel } from '../charts/chart-panel.tsx'
 import { EventsByValue } from '../charts/events-by-value.tsx'
@@ -55,17 +55,17 @@ export function UsageTab(props: TabProps) {
           ]}
         />
       </Group>
-      <Loaded query={dashboard}>
-        {({ tiles }) => (
+      <Loaded query={combineQueries({ dashboard, steps })}>
+        {({ dashboard: { tiles }, steps }) => (
           <>
             {tiles.map(tile => (
               <Tile key={tile.id} tile={tile} steps={steps} />
             ))}
+            <ShadowLine projectId={params.project_id} flagId={flag.id} />
+            <EventsByValue projectId={params.project_id} flag={flag} wording={wording} steps={steps} />
           </>
         )}
       </Loaded>
-      <EventsByValue projectId={params.project_id} flag={flag} wording={wording} steps={steps} />
-      <ShadowLine projectId={params.project_id} flagId={flag.id} />
     </Stack>
   )
 }
