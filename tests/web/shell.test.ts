@@ -610,7 +610,7 @@ describe('the shell', { timeout: 120_000 }, () => {
       const sizes = await Promise.all(scripts.map(request => request.sizes()))
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
     }
-    await page.goto('/login')
+    await page.goto(`/login?next=/project/${visit.scenario.projectId}/flags`)
     await page.getByLabel('Email').fill(email)
     expect(await bytes()).toBeGreaterThan(50_000)
     await page.locator('input[type=password]').fill(password)

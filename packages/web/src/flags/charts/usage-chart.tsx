@@ -115,7 +115,7 @@ const drawLines =
   ({ marks, thresholds, color, fontFamily }: Lines) =>
   (chart: uPlot) => {
     const { ctx, bbox } = chart
-    const stamps = chart.data[0]
+    const stamps = Array.from<number>(chart.data[0])
     const ratio = uPlot.pxRatio
     ctx.save()
     Object.assign(ctx, {
