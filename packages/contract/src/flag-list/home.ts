@@ -103,7 +103,7 @@ const ProjectHome = Type.Object(
           examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
         }),
       }),
-      { description: `The flags evaluated most since yesterday, at most ${homeEntriesMax}; up to a minute old.` },
+      { description: `The flags evaluated most in these days, at most ${homeEntriesMax}.` },
     ),
   },
   { title: 'ProjectHome', description: 'What waits for the caller, what comes next and what happened in a project.' },

@@ -4,7 +4,6 @@ import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
-import { createMostCalled } from './most-called.ts'
 import { readHome } from './read-home.ts'
 
 interface Deps {
@@ -15,11 +14,9 @@ interface Deps {
 
 /** Serves the start page of a project with one request. */
 export function serveHome(serve: ServeRoute, { database, snapshots, now }: Deps): void {
-  const mostCalled = createMostCalled()
-
   serve(routes.home.get, async ({ actor, project }) => {
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')
-    return database.read(tx => readHome(tx, { actor, project, live: served.live, mostCalled, now: now() }))
+    return database.read(tx => readHome(tx, { actor, project, live: served.live, now: now() }))
   })
 }

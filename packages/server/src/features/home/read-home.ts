@@ -18,9 +18,10 @@ import type { ScheduledChange } from '../change-control/schedules/scheduled-chan
 import { dayOf } from '../events/usage/usage.ts'
 import { readFlagFilter } from '../flags/flag-filter.ts'
 import { userToWire } from '../identity/user-resource.ts'
-import type { MostCalled } from './most-called.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
+/** Of thousands of flags, the busiest are among those called last: only these are ranked. */
+const candidatesMax = 100
 const firstEntries = { limit: homeEntriesMax, offset: 0 }
 
 interface Context {
@@ -28,7 +29,6 @@ interface Context {
   readonly project: Project
   /** The flags that are served. */
   readonly live: readonly Flag[]
-  readonly mostCalled: MostCalled
   readonly now: Instant
 }
 
@@ -38,10 +38,11 @@ export async function readHome(tx: Stores, context: Context): Promise<ProjectHom
   const conflicted = { requesterId: actor.user.id, states: ['conflicted'] as const }
   const about = { organizationId: project.organizationId, projectId: project.id, scopes: ['FeatureFlag'] as const }
   const activity = await tx.activity.list(about, { limit: homeChangesMax, offset: 0 })
+  const lastCalled = await tx.usage.lastCalledKeys(project.id, candidatesMax)
   const rolledBack = live.filter(flag => flag.performedRollback).sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
   return {
     flags: { total: live.length, active: live.filter(({ active }) => active).length, stale: stale.count },
-    is_connected: await isConnected(tx, project.id),
+    is_connected: lastCalled.length > 0 || (await tx.sdkUsage.list(project.id)).length > 0,
     waiting: requestsToWire(await waitingFor(tx, actor, project, {}, firstEntries)),
     conflicts: requestsToWire(await tx.changeRequests.list(project.id, conflicted, firstEntries)),
     upcoming: await readUpcoming(tx, context),
@@ -52,12 +53,9 @@ export async function readHome(tx: Stores, context: Context): Promise<ProjectHom
         .map(({ id, key, updatedAt }) => ({ id, key, updated_at: updatedAt })),
     },
     changes: activity.items.map(changeToWire),
-    most_evaluated: await readMostEvaluated(tx, context),
+    most_evaluated: await readMostEvaluated(tx, context, lastCalled),
   }
 }
-
-const isConnected = async (tx: Stores, projectId: number): Promise<boolean> =>
-  (await tx.sdkUsage.list(projectId)).length > 0 || (await tx.usage.hasCalls(projectId))
 
 const requestsToWire = ({ count, items }: { readonly count: number; readonly items: readonly ChangeRequest[] }) => ({
   count,
@@ -107,18 +105,19 @@ function changeToWire({ id, activity, itemId, detail, user, createdAt }: Activit
   }
 }
 
-async function readMostEvaluated(tx: Stores, { project, live, mostCalled, now }: Context) {
-  const ranked = await mostCalled(tx, project.id, now)
-  const wanted = new Set(ranked)
-  const flagOf = new Map(live.filter(({ key }) => wanted.has(key)).map(flag => [flag.key, flag]))
-  const keys = ranked.filter(key => flagOf.has(key)).slice(0, homeEntriesMax)
+/** The flags with the most calls among those of the keys. */
+async function readMostEvaluated(tx: Stores, { project, live, now }: Context, lastCalled: readonly string[]) {
   const days = Array.from({ length: flagUsageDays }, (_, n) =>
     dayOf(plusMilliseconds(now, (n + 1 - flagUsageDays) * dayMilliseconds)),
   )
-  const calls = await tx.usage.recentCalls(project.id, keys, days[0]!)
-  return keys.map(key => ({
-    id: flagOf.get(key)!.id,
-    key,
-    calls: days.map(day => calls.get(key)?.byDay.get(day) ?? 0),
-  }))
+  const keys = new Set(lastCalled)
+  const callsOf = await tx.usage.recentCalls(project.id, lastCalled, days[0]!)
+  return live
+    .filter(({ key }) => keys.has(key))
+    .map(({ id, key }) => ({ id, key, calls: days.map(day => callsOf.get(key)?.byDay.get(day) ?? 0) }))
+    .map(flag => ({ flag, total: flag.calls.reduce((sum, calls) => sum + calls, 0) }))
+    .filter(({ total }) => total > 0)
+    .sort((a, b) => b.total - a.total || (a.flag.key < b.flag.key ? -1 : 1))
+    .slice(0, homeEntriesMax)
+    .map(({ flag }) => flag)
 }

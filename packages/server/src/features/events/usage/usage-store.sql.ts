@@ -64,31 +64,18 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
-    /** Keys of the flags with the most calls from a day on, also of flags that were deleted since. */
-    async mostCalled(projectId: number, from: Day, limit: number): Promise<readonly string[]> {
+    /** Keys of the flags that were called last, also of flags that were deleted since. */
+    async lastCalledKeys(projectId: number, limit: number): Promise<readonly string[]> {
       const rows = await db
-        .selectFrom('flag_usage')
-        .select('flag_key')
-        .where('project_id', '=', projectId)
-        .where('kind', '=', 'called')
-        .where('day', '>=', from)
-        .groupBy('flag_key')
-        .orderBy(({ fn }) => fn.sum('calls'), 'desc')
-        .orderBy('flag_key')
-        .limit(limit)
-        .execute()
-      return rows.map(row => row.flag_key)
-    },
-    /** Whether any flag of the project was ever evaluated. */
-    async hasCalls(projectId: number): Promise<boolean> {
-      const row = await db
         .selectFrom('flag_last_used')
         .select('flag_key')
         .where('project_id', '=', projectId)
         .where('kind', '=', 'called')
-        .limit(1)
-        .executeTakeFirst()
-      return row !== undefined
+        .orderBy('at', 'desc')
+        .orderBy('flag_key')
+        .limit(limit)
+        .execute()
+      return rows.map(row => row.flag_key)
     },
     /** Last call, and calls by day from a day on, of each of these flags. Flags without calls are not in the map. */
     async recentCalls(

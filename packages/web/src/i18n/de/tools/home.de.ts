@@ -20,7 +20,7 @@ export const home: HomeMessages = {
     noneStale: 'Kein Flag ist veraltet',
     noAttention: 'Kein Flag ist veraltet oder wurde zurückgerollt',
     mostEvaluated: 'Am häufigsten ausgewertet',
-    noEvaluations: 'Keine Auswertungen seit gestern',
+    noEvaluations: 'Keine Auswertungen in den letzten 14 Tagen',
   },
   charts: {
     events: 'Ereignisse nach Wert',

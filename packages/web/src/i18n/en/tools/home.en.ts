@@ -19,7 +19,7 @@ export const home = {
     noneStale: 'No flag is stale',
     noAttention: 'No flag is stale or was rolled back',
     mostEvaluated: 'Evaluated most',
-    noEvaluations: 'No evaluations since yesterday',
+    noEvaluations: 'No evaluations in the last 14 days',
   },
   charts: {
     events: 'Events by value',
