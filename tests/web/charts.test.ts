@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
@@ -31,7 +31,7 @@ beforeAll(async () => {
     const range = `date_from=${new Date(Date.now() - 86_400_000).toISOString()}&date_to=${new Date().toISOString()}`
     return (await scenario.get(`${scenario.project}/feature_flags/${flagId}/event_counts/?${range}`)).body.events
   }
-  await expect.poll(async () => (await counted()).length, { timeout: 60_000 }).toBe(2)
+  await vi.waitUntil(async () => (await counted()).length === 2, { timeout: 60_000 })
 }, 120_000)
 afterAll(() => visit.close())
 

@@ -73,7 +73,7 @@ describe('the first five minutes', { timeout: 240_000 }, () => {
     await expectSound(page)
     await page.getByRole('button', { name: 'Demo laden' }).click()
     await page.getByText('8 Flags und 200 Personen geladen').waitFor()
-    await page.getByRole('link', { name: 'new-checkout' }).waitFor()
+    await page.getByRole('link', { name: 'new-checkout' }).first().waitFor()
     expect((await scenario.post(`/api/projects/${project.id}/load_demo/`)).status).toBe(400)
   })
 })

@@ -50,16 +50,18 @@ function Content({ projectId, home }: { projectId: string; home: ProjectHome }) 
       {!isEmpty && !home.is_connected && canWrite && <FirstSteps projectId={projectId} hasFlags />}
       {hasHistory && (
         <div className={classes.columns}>
-          <Stack gap="lg" miw={0}>
+          <Stack gap="lg" className={classes.waiting as string}>
             <Waiting projectId={projectId} home={home} />
             <InboxNews projectId={projectId} itemsMax={newsMax} />
-            <LatestChanges projectId={projectId} changes={home.changes} />
           </Stack>
-          <Stack gap="lg" miw={0}>
+          <Stack gap="lg" className={classes.aside as string}>
             <Running projectId={projectId} upcoming={home.upcoming} />
             <Attention projectId={projectId} home={home} />
             <MostEvaluated projectId={projectId} flags={home.most_evaluated} />
           </Stack>
+          <div className={classes.changes}>
+            <LatestChanges projectId={projectId} changes={home.changes} />
+          </div>
         </div>
       )}
     </Stack>

@@ -45,7 +45,7 @@ export function countedFlags(flags: Iterable<Flag>): CountedFlags {
   }
 }
 
-/** On, and not with the same value for everyone whom a condition selects. */
+/** On for a part of the people of a condition, or with variants. */
 function isRollingOut({ active, filters }: Flag): boolean {
   const { groups, multivariate } = filters as { groups?: unknown; multivariate?: { variants?: unknown } | null }
   const isPartial = (group: { rollout_percentage?: unknown } | null) => {
