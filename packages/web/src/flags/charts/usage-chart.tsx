@@ -133,7 +133,9 @@ const drawLines =
       strokeLine(ctx, [x, bbox.top], [x, bbox.top + bbox.height])
       if (x - labeled < labelPixels * ratio) continue
       labeled = x
-      ctx.fillText(String(index + 1), x + 3 * ratio, bbox.top + 11 * ratio)
+      const isAtEnd = x + labelPixels * ratio > bbox.left + bbox.width
+      ctx.textAlign = isAtEnd ? 'end' : 'start'
+      ctx.fillText(String(index + 1), x + (isAtEnd ? -3 : 3) * ratio, bbox.top + 11 * ratio)
     }
     for (const threshold of thresholds) {
       const y = Math.round(chart.valToPos(threshold, 'y', true))
