@@ -435,7 +435,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
     const viewer = await scenario.join('viewer')
     const page = await visit.open({ dark: true })
-    await page.goto('/login')
+    await page.goto(`/login?next=${flagsPath()}`)
     await page.getByLabel('Email').fill(viewer.email)
     await page.locator('input[type=password]').fill('correct horse battery')
     await page.keyboard.press('Enter')
