@@ -796,7 +796,7 @@ describe('the first start', () => {
     expect((await run(['credentials', '--json'], environment)).stdout).toContain(token)
     const done = await send(right)
     expect(done.status).toBe(303)
-    expect(done.headers.get('location')).toMatch(/^\/project\/\d+\/flags#signed-in$/)
+    expect(done.headers.get('location')).toMatch(/^\/project\/\d+#signed-in$/)
     const cookie = done.headers.get('set-cookie')?.split(';')[0] ?? ''
     const resumed = await fetch(`${server.url}/api/session/resume/`, { method: 'POST', headers: { cookie } })
     const { api_key, user } = (await resumed.json()) as { api_key: string; user: { first_name: string } }

@@ -12,7 +12,7 @@ const pages = () => `/project/${visit.scenario.projectId}/flags`
 
 describe('the flag editor', { timeout: 120_000 }, () => {
   it('creates the first flag from an empty list', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`)
     await page.getByText('No flags yet').waitFor()
     await page.getByRole('button', { name: 'New flag' }).last().click()
     await page.getByRole('textbox', { name: 'Key' }).fill('new-checkout')

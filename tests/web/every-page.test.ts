@@ -43,6 +43,7 @@ beforeAll(async () => {
   const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
   const tab = (name: string) => `${project}/flags/${flag.id}?tab=${name}`
   pages = {
+    home: { path: project, shows: 'Latest changes' },
     flags: { path: `${project}/flags`, shows: '1 condition, 25% rollout to people' },
     'new flag': { path: `${project}/flags/new`, shows: 'Create flag' },
     flag: { path: `${project}/flags/${flag.id}`, shows: 'On for' },
@@ -102,6 +103,7 @@ beforeAll(async () => {
     // A page outside of projects goes on with the project that was shown last, so those of others come last.
     'a flag with environments': { path: `${gated.path}/flags/${gated.flagId}`, shows: 'Promote' },
     dependencies: { path: `${linked}/dependencies`, shows: 'Used by' },
+    'home without flags': { path: `/project/${fresh.id}`, shows: 'Look around' },
     'no flags': { path: `/project/${fresh.id}/flags`, shows: 'No flags yet' },
     'debugger without a person': { path: `/project/${fresh.id}/debugger`, shows: 'No person selected' },
     'no cohorts': { path: `/project/${fresh.id}/cohorts`, shows: 'No cohorts yet' },
@@ -232,7 +234,15 @@ describe('every page', { timeout: 900_000 }, () => {
     const page = await visit.signedIn('/')
     await page.addInitScript(watchShifts)
     const isIdle = await respondInOrder(page, responseOrders.sessionLast)
-    for (const name of ['flags', 'plugins', 'catalog', 'members', 'source of a plugin', 'debugger without a person']) {
+    for (const name of [
+      'home',
+      'flags',
+      'plugins',
+      'catalog',
+      'members',
+      'source of a plugin',
+      'debugger without a person',
+    ]) {
       const { path, shows } = pages[name]!
       await page.goto(path)
       await page.getByText(shows).filter({ visible: true }).first().waitFor()

@@ -34,6 +34,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visit.close())
 
+const flagsPath = () => `/project/${visit.scenario.projectId}/flags`
+
 const flagNamed = async (key: string) =>
   (await visit.scenario.get(`${visit.scenario.project}/feature_flags/?search=${key}&limit=1`)).body.results[0]
 
@@ -42,7 +44,7 @@ const personCount = async (): Promise<number> =>
 
 describe('the flag list', { timeout: 120_000 }, () => {
   it('summarizes each flag, searches and filters', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByText('On for all people').waitFor()
     await page.getByText('2 conditions, 25% rollout to people · 2 variants').waitFor()
     await page.getByText('Off for everyone').waitFor()
@@ -67,7 +69,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
 
   it('saves filters as a view, which others open and its author deletes', async () => {
     const { scenario } = visit
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByRole('combobox', { name: 'Type' }).selectOption('variants')
     await page.getByText('1 of 3 flags').waitFor()
     const views = page.getByRole('button', { name: 'Saved views' })
@@ -84,7 +86,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
       { name: 'Experiments', is_shared: true, is_own: false },
     ])
 
-    await page.goto('/')
+    await page.goto(flagsPath())
     await page.getByText('3 flags', { exact: true }).waitFor()
     await views.click()
     await page.getByRole('menuitem', { name: /^Experiments/ }).click()
@@ -103,7 +105,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     const star = page.getByRole('button', { name: 'Favorite', exact: true })
     await star.click()
     await page.getByRole('button', { name: 'Favorite', exact: true, pressed: true }).waitFor()
-    await page.goto('/')
+    await page.goto(flagsPath())
     await page.getByText('3 flags', { exact: true }).waitFor()
     await page.getByRole('img', { name: 'Favorite' }).waitFor()
     await page.getByRole('button', { name: 'Favorites only' }).click()
@@ -118,7 +120,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
   })
 
   it('shows the chosen columns and sorts by their headers', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByText('3 flags', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('menuitemcheckbox', { name: 'Updated' }).click()
@@ -132,7 +134,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
   })
 
   it('reviews a toggle with its impact and undoes it', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     // The row is complete and no longer moves.
     await page.getByText('Off for everyone').waitFor()
     await page.getByRole('switch', { name: 'dark-mode is on' }).click({ force: true })
@@ -151,7 +153,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
   })
 
   it('works by keyboard alone', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByRole('link', { name: 'pricing-test' }).waitFor()
     await page.keyboard.press('j')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('pricing-test')
@@ -179,7 +181,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
 
   it('shows changes of other users immediately', async () => {
     const { scenario } = visit
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByRole('link', { name: 'new-checkout' }).waitFor()
     const flag = await flagNamed('new-checkout')
     await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, {
@@ -189,7 +191,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
   })
 
   it('updates many flags with one request and undoes it with another', async () => {
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     const posted: string[] = []
     page.on('request', request => request.method() !== 'GET' && posted.push(new URL(request.url()).pathname))
     const flags = `${visit.scenario.project}/feature_flags`
@@ -239,7 +241,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
       key: 'needs-checkout',
       filters: { groups: [needing] },
     })
-    const page = await visit.signedIn('/', { dark: true })
+    const page = await visit.signedIn(flagsPath(), { dark: true })
     await page.getByRole('checkbox', { name: 'Select new-checkout' }).check()
     await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
     await page.getByRole('button', { name: 'Delete' }).click()
@@ -423,7 +425,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
       payload: { operation: 'update_status', value: true },
       scheduled_at: '2099-01-01T00:00:00Z',
     })
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     await page.getByRole('row', { name: /dark-mode Scheduled/ }).waitFor()
     await expectSound(page)
   })
@@ -433,7 +435,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
     const viewer = await scenario.join('viewer')
     const page = await visit.open({ dark: true })
-    await page.goto('/login')
+    await page.goto(`/login?next=${flagsPath()}`)
     await page.getByLabel('Email').fill(viewer.email)
     await page.locator('input[type=password]').fill('correct horse battery')
     await page.keyboard.press('Enter')
@@ -533,7 +535,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
   it('keeps the focus when the focused row is removed', async () => {
     const { scenario } = visit
     await scenario.post(`${scenario.project}/feature_flags/`, { key: 'short-lived' })
-    const page = await visit.signedIn('/')
+    const page = await visit.signedIn(flagsPath())
     const focused = () => page.evaluate<string>('document.activeElement.tagName')
     await page.getByRole('link', { name: 'short-lived' }).waitFor()
     await page.keyboard.press('j')

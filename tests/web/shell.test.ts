@@ -56,7 +56,7 @@ describe('sign-in', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.locator('input[type=password]').fill('a long enough password')
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await page.goto(invite.body.signup_path)
     await page.getByText('This invitation doesn’t exist or has expired').waitFor()
   })
@@ -523,7 +523,7 @@ describe('the shell', { timeout: 120_000 }, () => {
 
   it('works on a narrow phone in dark mode', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
-    await page.getByRole('heading', { level: 1, name: 'Flags' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor()
     await expectSound(page)
     // The off-screen navigation is not focusable.
     await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
@@ -610,7 +610,7 @@ describe('the shell', { timeout: 120_000 }, () => {
       const sizes = await Promise.all(scripts.map(request => request.sizes()))
       return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
     }
-    await page.goto('/login')
+    await page.goto(`/login?next=/project/${visit.scenario.projectId}/flags`)
     await page.getByLabel('Email').fill(email)
     expect(await bytes()).toBeGreaterThan(50_000)
     await page.locator('input[type=password]').fill(password)

@@ -13,6 +13,7 @@ import { eventCountRoutes } from './events/event-counts.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { shadowRoutes } from './events/shadow.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
+import { homeRoutes } from './flag-list/home.ts'
 import { savedViewRoutes } from './flag-list/saved-views.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
@@ -124,10 +125,25 @@ export {
   type PropertyValue,
   propertyKinds,
 } from './events/definitions.ts'
-export { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax } from './events/event-counts.ts'
+export {
+  countedEventsMax,
+  countIntervalsMax,
+  type EventCounts,
+  type EventCountsByValue,
+  eventCountByValueHoursMax,
+  eventCountHoursMax,
+} from './events/event-counts.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
 export type { ShadowReport, ShadowSummary } from './events/shadow.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
+export {
+  type HomeChange,
+  type HomeRequest,
+  type HomeSchedule,
+  homeChangesMax,
+  homeEntriesMax,
+  type ProjectHome,
+} from './flag-list/home.ts'
 export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
@@ -273,6 +289,7 @@ export const routes = {
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
   inbox: inboxRoutes,
+  home: homeRoutes,
   requestComments: requestCommentRoutes,
   changes: changeRoutes,
   codeReferences: codeReferenceRoutes,

@@ -50,6 +50,7 @@ import type { Presence } from './features/flags/presence/presence.ts'
 import { serveFlagPresence } from './features/flags/presence/presence-routes.ts'
 import { servePayloadSchemas } from './features/flags/schemas/payload-schema-routes.ts'
 import { serveFlagVersions } from './features/flags/versions/version-routes.ts'
+import { serveHome } from './features/home/home-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
 import type { Passwords } from './features/identity/sign-in/password.ts'
 import { resetLimits, servePasswordReset } from './features/identity/sign-in/password-reset-routes.ts'
@@ -218,7 +219,7 @@ function serveFlagResources(serve: ServeRoute, deps: ApiDeps): void {
 }
 
 function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, writes, measure, outgoing, plugins, now } = deps
+  const { database, serving, writes, measure, outgoing, plugins, now } = deps
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
@@ -228,18 +229,20 @@ function serveChangeControl(serve: ServeRoute, deps: ApiDeps): void {
   serveRequestComments(serve, { database, now })
   serveInbox(serve, { database, now })
   serveSchedules(serve, { database, writes, now })
+  serveHome(serve, { database, snapshots: serving.snapshots, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
 }
 
 /** Cohorts and persons, and what is known about their properties. */
-function serveAudiences(serve: ServeRoute, { database, writes, scanner, onCohortWork, now }: ApiDeps): void {
+function serveAudiences(serve: ServeRoute, deps: ApiDeps): void {
+  const { database, serving, writes, scanner, onCohortWork, now } = deps
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
-  serveEventCounts(serve, { database })
+  serveEventCounts(serve, { database, snapshots: serving.snapshots })
 }
 
 function servePluginResources(serve: ServeRoute, { database, plugins, now }: ApiDeps): void {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { FlagParams } from '../flags/flags.ts'
 import { inProject, route } from '../route.ts'
-import { Instant, ProjectParams } from '../schema.ts'
+import { Instant, Nullable, ProjectParams } from '../schema.ts'
 
 /** The longest time that one request covers. */
 export const eventCountHoursMax = 24
@@ -26,6 +27,33 @@ const EventCounts = Type.Object(
 )
 export type EventCounts = Static<typeof EventCounts>
 
+/** The longest time that one request for counts by value covers: as long as counts are kept. */
+export const eventCountByValueHoursMax = 8 * 24
+
+const EventCountsByValue = Type.Object(
+  {
+    from: Instant('Start of the first hour.'),
+    is_counted: Type.Boolean({ description: 'Whether events are counted by the value of this flag now.' }),
+    events: Type.Array(
+      Type.Object({
+        event: Type.String({ description: 'Name of the event.', examples: ['order_completed'] }),
+        count: Type.Integer({ description: 'How many carried the flag.', examples: [15] }),
+      }),
+      { description: `Events that carried the flag, the most frequent first; at most ${countedEventsMax}.` },
+    ),
+    event: Nullable(Type.String({ description: 'The counted event; null for none.', examples: ['order_completed'] })),
+    series: Type.Array(
+      Type.Object({
+        value: Type.String({ description: 'The value that the events carried.', examples: ['true'] }),
+        counts: Type.Array(Type.Integer(), { description: 'One number per hour.', examples: [[3, 0, 12]] }),
+      }),
+      { description: 'One entry per value.' },
+    ),
+  },
+  { title: 'EventCountsByValue', description: 'How often an event arrived with each value of a flag, by the hour.' },
+)
+export type EventCountsByValue = Static<typeof EventCountsByValue>
+
 export const eventCountRoutes = {
   list: route({
     method: 'GET',
@@ -41,5 +69,27 @@ export const eventCountRoutes = {
       date_to: Type.String({ format: 'date-time', description: 'End of the time, exclusive.' }),
     }),
     responses: { 200: EventCounts },
+  }),
+  byValue: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/feature_flags/:id/event_counts',
+    tag: 'Event counts',
+    operationId: 'listFeatureFlagEventCounts',
+    summary: 'Count an event by the value of the flag, hour by hour',
+    description:
+      'Counts events that carry `$feature/<key>`, for flags with rollback conditions and for the five flags changed last that are on for a part of the people or have variants. Kept for eight days.',
+    access: inProject('project:read', 'feature_flag:read'),
+    params: FlagParams,
+    query: Type.Object({
+      event: Type.Optional(
+        Type.String({ maxLength: 400, description: 'Name of the event; the most frequent one by default.' }),
+      ),
+      date_from: Type.String({ format: 'date-time', description: 'Start of the time; hours are whole.' }),
+      date_to: Type.String({
+        format: 'date-time',
+        description: `End of the time, at most ${eventCountByValueHoursMax} hours later.`,
+      }),
+    }),
+    responses: { 200: EventCountsByValue },
   }),
 }

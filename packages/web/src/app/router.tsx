@@ -15,6 +15,7 @@ import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { listOf, readFlagSearch } from '../flags/list/flag-search.ts'
 import { readTimeSearch } from '../flags/timeline/time-window.ts'
 import { prefetchFlags } from '../flags/use-flags.ts'
+import { homeQuery } from '../home/home-query.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
 import { meQuery, organizationsQuery, prefetchSession } from '../services/session-queries.ts'
@@ -57,19 +58,28 @@ const shell = createRoute({
   },
   component: Shell,
 })
-const home = createRoute({
+const start = createRoute({
   getParentRoute: () => shell,
   path: '/',
   beforeLoad: async ({ context: { queries, call } }) => {
     const me = await queries.ensureQueryData(meQuery(call))
     const project = (me.team as { id?: number } | null)?.id
     if (project !== undefined) {
-      throw redirect({ to: '/project/$projectId/flags', params: { projectId: String(project) }, replace: true })
+      throw redirect({ to: '/project/$projectId', params: { projectId: String(project) }, replace: true })
     }
   },
 })
 
 const project = createRoute({ getParentRoute: () => shell, path: '/project/$projectId' })
+const home = createRoute({
+  getParentRoute: () => project,
+  path: '/',
+  loader: ({ context: { queries, call }, params: { projectId } }) => {
+    // Not awaited: the page shows that it is loading.
+    queries.prefetchQuery(homeQuery(call, projectId))
+  },
+  component: lazyRouteComponent(() => import('../home/home-page.tsx'), 'HomePage'),
+})
 const flags = createRoute({
   getParentRoute: () => project,
   path: '/flags',
@@ -324,10 +334,11 @@ const tree = root.addChildren([
   signIn,
   signUp,
   shell.addChildren([
-    home,
+    start,
     account,
     unknown,
     project.addChildren([
+      home,
       flags,
       newFlag,
       flag,

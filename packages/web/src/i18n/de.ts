@@ -18,6 +18,7 @@ import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
 import { audit } from './de/tools/audit.de.ts'
 import { health } from './de/tools/health.de.ts'
+import { home } from './de/tools/home.de.ts'
 import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
 import { provisioning } from './de/tools/provisioning.de.ts'
@@ -44,6 +45,7 @@ export const de: Messages = {
   ...account,
   ...cohorts,
   ...imports,
+  ...home,
   ...playground,
   ...setup,
   ...views,

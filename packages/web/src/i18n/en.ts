@@ -18,6 +18,7 @@ import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
 import { audit } from './en/tools/audit.en.ts'
 import { health } from './en/tools/health.en.ts'
+import { home } from './en/tools/home.en.ts'
 import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
 import { provisioning } from './en/tools/provisioning.en.ts'
@@ -43,6 +44,7 @@ export const en = {
   ...account,
   ...cohorts,
   ...imports,
+  ...home,
   ...playground,
   ...setup,
   ...views,

@@ -13,6 +13,7 @@ import {
   FlagIcon,
   GearIcon,
   GraphIcon,
+  HomeIcon,
   LayersIcon,
   PersonIcon,
   PlugIcon,
@@ -32,10 +33,13 @@ export interface PageLink {
 
 interface Entry extends PageLink {
   readonly Icon: ComponentType<{ size?: number }>
+  /** Not current on the pages below it. */
+  readonly isExact?: boolean
 }
 
 export interface EntryGroup {
-  readonly title: string
+  /** None above the first entry. */
+  readonly title?: string
   readonly entries: readonly Entry[]
 }
 
@@ -44,12 +48,13 @@ export function isWithin({ to }: PageLink, { projectId, organizationId }: Return
   return (to.includes('$projectId') ? projectId : organizationId) !== undefined
 }
 
-/** The main navigation, in four groups. */
+/** The main navigation: home, then four groups. */
 export function useEntryGroups(): EntryGroup[] {
   const t = useMessages()
   const scope = useCurrentScope()
   const [organizationSettings] = useOrganizationTabs()
   const groups: EntryGroup[] = [
+    { entries: [{ to: '/project/$projectId', label: t.home.title, Icon: HomeIcon, isExact: true }] },
     {
       title: t.shell.release,
       entries: [

@@ -20,7 +20,7 @@ export function Navigation() {
       {groups.map(
         group =>
           group.entries.length > 0 && (
-            <Section key={group.title} group={group} params={{ projectId, organizationId }} badges={badges} />
+            <Section key={group.title ?? ''} group={group} params={{ projectId, organizationId }} badges={badges} />
           ),
       )}
     </div>
@@ -45,15 +45,23 @@ interface SectionProps {
 
 function Section(props: SectionProps) {
   const id = useId()
+  const { title, entries } = props.group
   return (
     <>
-      <div className={classes.section} id={id}>
-        {props.group.title}
-      </div>
-      <ul className={classes.list} aria-labelledby={id}>
-        {props.group.entries.map(({ to, label, Icon }) => (
+      {title && (
+        <div className={classes.section} id={id}>
+          {title}
+        </div>
+      )}
+      <ul className={classes.list} {...(title && { 'aria-labelledby': id })}>
+        {entries.map(({ to, label, Icon, isExact = false }) => (
           <li key={to}>
-            <Link to={to} params={props.params as never} className={classes.link as string}>
+            <Link
+              to={to}
+              params={props.params as never}
+              activeOptions={{ exact: isExact, includeSearch: false }}
+              className={classes.link as string}
+            >
               <Icon />
               {label}
               <Waiting {...props.badges?.[to]} />

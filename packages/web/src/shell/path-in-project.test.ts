@@ -8,7 +8,7 @@ describe('the same page in another project', () => {
     ['/project/1/cohorts/new', '/project/2/cohorts'],
     ['/project/1/settings', '/project/2/settings'],
     ['/project/1/settings/webhooks', '/project/2/settings/webhooks'],
-    ['/project/1', '/project/2/flags'],
+    ['/project/1', '/project/2'],
     ['/organization/x/freezes', '/project/2/flags'],
     ['/account', '/project/2/flags'],
   ])('of %s is %s', (path, there) => {

@@ -3,7 +3,8 @@
  * list; settings have the same tabs everywhere.
  */
 export function pathIn(path: string, projectId: number): string {
-  const [, scope, , section = 'flags', tab] = path.split('/')
+  const [, scope, , section, tab] = path.split('/')
   if (scope !== 'project') return `/project/${projectId}/flags`
+  if (!section) return `/project/${projectId}`
   return `/project/${projectId}/${section === 'settings' && tab ? `settings/${tab}` : section}`
 }

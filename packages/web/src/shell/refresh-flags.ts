@@ -11,7 +11,7 @@ const flagsLookedUpMax = 60
 const requestsAtOnceMax = 6
 
 /** What depends on the flags of a project, besides the flags themselves. */
-const kindsOfFlags = ['activity', 'explain', 'schedules', 'related-flags']
+const kindsOfFlags = ['home', 'activity', 'explain', 'schedules', 'related-flags']
 const kindsOfCohorts = ['cohorts', 'cohort', 'cohort-people', 'explain']
 const allKinds = [...flagListKinds, 'flag', 'flag-history', ...kindsOfFlags, ...kindsOfCohorts]
 

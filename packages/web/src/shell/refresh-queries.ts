@@ -23,11 +23,12 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
     'identity-providers',
   ],
   access: ['invites', 'roles', 'role-members', 'role-access', 'effective-access'],
-  schedule: ['schedules', 'flag-history', 'activity'],
+  schedule: ['home', 'schedules', 'flag-history', 'activity'],
   change_request: [
     'change-requests',
     'change-request',
     'inbox',
+    'home',
     'approval-policies',
     'freezes',
     'gate',
@@ -35,7 +36,7 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
     'activity',
   ],
   plugin: ['plugins', 'plugin-configs', 'plugin-jobs'],
-  sdk: ['connected-sdks'],
+  sdk: ['home', 'connected-sdks'],
 }
 /** Not repeated after a lost connection, and frequent: they refresh only what is about the same object. */
 const ephemeralKindsOf: Readonly<Record<string, readonly string[]>> = {

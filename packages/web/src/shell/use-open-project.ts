@@ -12,6 +12,6 @@ export function useOpenProject() {
     call(routes.users.updateMe, { body: { set_current_team: project.id } })
       .then(me => queries.setQueryData(['me'], me))
       .catch(() => {})
-    return navigate({ to: '/project/$projectId/flags', params: { projectId: String(project.id) } })
+    return navigate({ to: '/project/$projectId', params: { projectId: String(project.id) } })
   }
 }

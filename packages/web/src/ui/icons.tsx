@@ -22,6 +22,7 @@ function icon(drawing: ReactNode) {
   }
 }
 
+export const HomeIcon = icon(<path d="m4 11 8-7 8 7v9h-5.5v-6h-5v6H4z" />)
 export const FlagIcon = icon(<path d="M6 21V4m0 1 12 3.5L6 13" />)
 export const TableIcon = icon(<path d="M4 5h16v14H4zM4 10h16M4 14.5h16M10 10v9" />)
 export const PulseIcon = icon(<path d="M3 12h4l3-8 4 16 3-8h4" />)

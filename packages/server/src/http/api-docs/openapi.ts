@@ -22,6 +22,7 @@ const tags: Readonly<Record<string, string>> = {
   'Flag presence': 'Who has a flag open in the dashboard.',
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
+  Home: 'What waits for the caller, what comes next and what happened in a project.',
   Environments: 'Projects as environments of an application; promotion from one to another.',
   Imports: 'Flags and segments of other services: a plan, then its application.',
   Freezes: 'Times in which flags and cohorts are not changed.',

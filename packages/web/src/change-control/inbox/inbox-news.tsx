@@ -1,11 +1,12 @@
 import { type Inbox, routes } from '@halyard/contract'
-import { Badge, Paper, Text, Title } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { useDocumentVisibility } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
+import { Section } from '../../ui/layout/section.tsx'
 import { TimelineEntry } from '../requests/timeline-entry.tsx'
 import classes from './inbox-news.module.css'
 import { inboxKey, useInbox } from './use-inbox.ts'
@@ -20,13 +21,11 @@ interface Props {
 export function InboxNews({ projectId, itemsMax = 50 }: Props) {
   const t = useMessages()
   const { data } = useInbox(projectId)
-  useMarkSeen(projectId, data)
+  // What is left out stays unread.
+  useMarkSeen(projectId, data && data.unread > itemsMax ? undefined : data)
   if (!data || data.results.length === 0) return null
   return (
-    <Paper withBorder p="md" radius="lg" component="section" aria-label={t.inbox.title}>
-      <Title order={2} mb="sm">
-        {t.inbox.title}
-      </Title>
+    <Section title={t.inbox.title}>
       <ul className={classes.items}>
         {data.results.slice(0, itemsMax).map(({ kind, at, by, request_id, title, text, is_unread }) => (
           <li key={`${kind} ${request_id} ${at}`}>
@@ -52,7 +51,7 @@ export function InboxNews({ projectId, itemsMax = 50 }: Props) {
           </li>
         ))}
       </ul>
-    </Paper>
+    </Section>
   )
 }
 

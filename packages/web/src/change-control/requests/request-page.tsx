@@ -1,7 +1,7 @@
 import type { ChangeRequestDetail, Flag, Project } from '@halyard/contract'
-import { Anchor, Badge, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Suspense } from 'react'
 import { ChangeList } from '../../flags/history/change-list.tsx'
 import { recurrenceSentence } from '../../flags/schedule/recurrence.ts'
 import { usePendingRamp } from '../../flags/schedule/use-pending-ramp.tsx'
@@ -13,8 +13,10 @@ import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
-import { Loaded } from '../../ui/feedback/problems.tsx'
+import { Loaded, Loading } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { ChangedSince } from './changed-since.tsx'
 import { DecisionBar, DecisionHints, useRequestActions } from './request-actions.tsx'
 import { requestChanges } from './request-changes.ts'
@@ -24,6 +26,8 @@ import classes from './request-page.module.css'
 import { useChangeRequest, useRequestFlag } from './request-queries.ts'
 import { RequestState } from './request-state.tsx'
 import { RequestTimeline } from './request-timeline.tsx'
+
+const RecentUsage = lazyComponent(async () => (await import('../../flags/charts/recent-usage.tsx')).RecentUsage)
 
 /** A change request as its approver sees it: what the editor's review shows, who has decided, and what to do about it. */
 export function RequestPage() {
@@ -89,6 +93,13 @@ function Request({ project, request }: { project: Project; request: ChangeReques
           <Policies request={request} />
           {isOpen && <Affected request={request} projectId={projectId} />}
         </Stack>
+        {isOpen && flag && (
+          <Stack gap="lg" className={classes.usage as string}>
+            <Suspense fallback={<Loading />}>
+              <RecentUsage projectId={projectId} flag={flag} wording={wording} />
+            </Suspense>
+          </Stack>
+        )}
         <div className={classes.timeline}>
           <Section title={t.requests.timeline}>
             <RequestTimeline projectId={projectId} request={request} actions={actions} />
@@ -96,17 +107,6 @@ function Request({ project, request }: { project: Project; request: ChangeReques
         </div>
       </div>
     </Page>
-  )
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Paper withBorder p="md" radius="lg" component="section">
-      <Title order={2} mb="xs">
-        {title}
-      </Title>
-      {children}
-    </Paper>
   )
 }
 

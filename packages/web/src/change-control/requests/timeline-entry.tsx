@@ -11,7 +11,7 @@ interface Person {
 interface Props {
   /** Null for what Halyard did; undefined where it does not matter. */
   who: Person | null | undefined
-  what: string
+  what: ReactNode
   at: string
   note?: string
   actions?: ReactNode

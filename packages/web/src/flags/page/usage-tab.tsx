@@ -1,26 +1,28 @@
 import { type DashboardTile, routes } from '@halyard/contract'
-import { Collapse, Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { DataTable } from '../../ui/data/data-table.tsx'
-import { Loaded } from '../../ui/feedback/problems.tsx'
-import { DisclosureButton } from '../../ui/layout/disclosure-button.tsx'
-import { ValueDistribution } from '../editor/value-distribution.tsx'
-import { offColor, onColor, variantColor } from '../editor/variants/variant-colors.ts'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
+import { Section } from '../../ui/layout/section.tsx'
+import { ChartPanel } from '../charts/chart-panel.tsx'
+import { EventsByValue } from '../charts/events-by-value.tsx'
+import { type RolloutStep, useRolloutSteps } from '../charts/rollout-steps.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import { useWording } from '../use-wording.ts'
 import { ShadowLine } from './shadow-line.tsx'
-import { UsageChart } from './usage-chart.tsx'
 
-/** Evaluations per day and value. */
-export function UsageTab({ flag, project }: TabProps) {
+/** Evaluations per day and value, and events by value. */
+export function UsageTab(props: TabProps) {
+  const { flag, project } = props
   const t = useMessages()
   const { moment } = useFormats()
   const call = useCall()
   const [range, setRange] = useState('-30d')
   const params = { project_id: String(project.id) }
+  const wording = useWording(props)
+  const steps = useRolloutSteps(params.project_id, flag.id)
   const dashboard = useQuery({
     queryKey: ['dashboard', params.project_id, flag.usage_dashboard, range],
     queryFn: ({ signal }) =>
@@ -53,89 +55,29 @@ export function UsageTab({ flag, project }: TabProps) {
           ]}
         />
       </Group>
-      <Loaded query={dashboard}>
-        {({ tiles }) => (
+      <Loaded query={combineQueries({ dashboard, steps })}>
+        {({ dashboard: { tiles }, steps }) => (
           <>
             {tiles.map(tile => (
-              <Tile key={tile.id} tile={tile} />
+              <Tile key={tile.id} tile={tile} steps={steps} />
             ))}
+            <ShadowLine projectId={params.project_id} flagId={flag.id} />
+            <EventsByValue projectId={params.project_id} flag={flag} wording={wording} steps={steps} />
           </>
         )}
       </Loaded>
-      <ShadowLine projectId={params.project_id} flagId={flag.id} />
     </Stack>
   )
 }
 
-function Tile({ tile }: { tile: DashboardTile }) {
+function Tile({ tile, steps }: { tile: DashboardTile; steps: readonly RolloutStep[] }) {
   const t = useMessages()
-  const valueNames: Record<string, string> = t.usage.values
-  const { count, day } = useFormats()
-  const [isTableOpen, { toggle: toggleTable }] = useDisclosure(false)
-  const { metric, days, name } = tile.insight
-  const series = useMemo(
-    () => withColors(tile.insight.series).map(each => ({ ...each, label: valueNames[each.label] ?? each.label })),
-    [tile, valueNames],
-  )
-  const isToday = (date: string | undefined) => date?.slice(0, 10) === new Date().toISOString().slice(0, 10)
-  const isLastPartial = isToday(days.at(-1))
+  const { metric, days, series, name } = tile.insight
   const titles: Record<string, string> = t.usage.metrics
   const title = titles[metric] ?? name
-  const total = series.reduce((sum, each) => sum + each.total, 0)
   return (
-    <Paper withBorder p="md" radius="lg">
-      <Title order={2} mb="xs">
-        {title}
-      </Title>
-      {total === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t.usage.noData}
-        </Text>
-      ) : (
-        <>
-          <ValueDistribution
-            values={series.map(({ label, color, total: count }) => ({ label, color, count }))}
-            total={total}
-          />
-          <Text size="sm" mb="xs">
-            {t.usage.sum(count(total))}
-          </Text>
-          <UsageChart days={days} series={series} label={t.usage.chart(title)} isLastPartial={isLastPartial} />
-          {isLastPartial && (
-            <Text size="xs" c="dimmed" mb="xs">
-              {t.usage.partial}
-            </Text>
-          )}
-          <DisclosureButton label={t.usage.table} isOpen={isTableOpen} onToggle={toggleTable} />
-          <Collapse expanded={isTableOpen}>
-            <DataTable
-              label={title}
-              head={[t.usage.day, ...series.map(({ label }) => label)]}
-              rows={[
-                ...days
-                  .map((date, index) => ({
-                    key: date,
-                    cells: [
-                      isToday(date) ? t.usage.soFar(day(date)) : day(date),
-                      ...series.map(({ data }) => count(data[index] ?? 0)),
-                    ],
-                  }))
-                  .reverse(),
-                { key: 'total', cells: [t.usage.total, ...series.map(each => count(each.total))] },
-              ]}
-            />
-          </Collapse>
-        </>
-      )}
-    </Paper>
+    <Section title={title}>
+      <ChartPanel title={title} stamps={days} series={series} steps={steps} empty={t.usage.noData} />
+    </Section>
   )
-}
-
-/** On and off have fixed colors, off a quiet one; variants get theirs in order. */
-function withColors<S extends { readonly label: string }>(series: readonly S[]): (S & { color: string })[] {
-  let variants = 0
-  return series.map(each => ({
-    ...each,
-    color: each.label === 'true' ? onColor : each.label === 'false' ? offColor : variantColor(variants++),
-  }))
 }

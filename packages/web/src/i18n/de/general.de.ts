@@ -19,7 +19,7 @@ export const general: GeneralMessages = {
     reload: 'Seite neu laden',
     notFound: 'Seite nicht gefunden',
     notFoundText: 'Vielleicht wurde sie gelöscht, oder du hast keinen Zugriff auf das Projekt.',
-    backToFlags: 'Zurück zu den Flags',
+    backToHome: 'Zur Startseite',
     skipToContent: 'Zum Inhalt springen',
     none: 'Keine',
     any: 'Alle',

@@ -20,7 +20,7 @@ export const general = {
     reload: 'Reload page',
     notFound: 'Page not found',
     notFoundText: 'It may have been deleted, or you don’t have access to its project.',
-    backToFlags: 'Back to flags',
+    backToHome: 'Back to home',
     skipToContent: 'Skip to content',
     none: 'None',
     any: 'Any',

@@ -7,7 +7,7 @@ export function NotFound() {
   const t = useMessages()
   return (
     <Page title={t.common.notFound} intro={t.common.notFoundText}>
-      <Link to="/">{t.common.backToFlags}</Link>
+      <Link to="/">{t.common.backToHome}</Link>
     </Page>
   )
 }

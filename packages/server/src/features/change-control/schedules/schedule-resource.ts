@@ -1,6 +1,8 @@
 import type { ScheduledChange as ChangeWire } from '@halyard/contract'
 import type { Flag } from '../../../domain/flag.ts'
-import type { Frozen } from '../../../domain/freeze.ts'
+import { type Frozen, freezeInForce } from '../../../domain/freeze.ts'
+import type { Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { rampState } from './operation.ts'
 import { isPaused } from './schedule-recurrence.ts'
@@ -36,5 +38,16 @@ export function scheduleToWire(change: ScheduledChange, flag?: Flag, frozen?: Fr
     created_at: change.createdAt,
     created_by: userToWire(change.createdBy),
     updated_at: change.updatedAt,
+  }
+}
+
+/** The freeze that the next run of a change falls into. Switching off passes. */
+export async function freezesOf(tx: Stores, project: Project) {
+  const freezes = await tx.freezes.list(project.organizationId)
+  const environmentSetId = freezes.length === 0 ? null : await tx.environments.setOf(project.id)
+  return ({ status, payload, dueAt }: ScheduledChange, flag: Flag | undefined) => {
+    const isSwitchedOff = payload.operation === 'update_status' && payload.value === false
+    if (status !== 'pending' || isSwitchedOff) return undefined
+    return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags: flag?.tags ?? [] }, dueAt)
   }
 }

@@ -1,6 +1,4 @@
 import { FlagWrite, routes } from '@halyard/contract'
-import type { Flag } from '../../../domain/flag.ts'
-import { freezeInForce } from '../../../domain/freeze.ts'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
@@ -11,7 +9,7 @@ import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import { cancelChange, planSchedule, planScheduleEdit, type SchedulePlan } from './plan-schedule.ts'
-import { scheduleToWire } from './schedule-resource.ts'
+import { freezesOf, scheduleToWire } from './schedule-resource.ts'
 import type { ScheduledChange, ScheduleFilter } from './scheduled-change.ts'
 
 interface Deps {
@@ -110,17 +108,6 @@ export function serveSchedules(serve: ServeRoute, { database, writes, now }: Dep
 async function shown(tx: Stores, project: Project, change: ScheduledChange) {
   const flag = await tx.flags.find(project.id, change.flagId)
   return scheduleToWire(change, flag, (await freezesOf(tx, project))(change, flag))
-}
-
-/** The freeze that the next run of a change falls into. Switching off passes. */
-async function freezesOf(tx: Stores, project: Project) {
-  const freezes = await tx.freezes.list(project.organizationId)
-  const environmentSetId = freezes.length === 0 ? null : await tx.environments.setOf(project.id)
-  return ({ status, payload, dueAt }: ScheduledChange, flag: Flag | undefined) => {
-    const isSwitchedOff = payload.operation === 'update_status' && payload.value === false
-    if (status !== 'pending' || isSwitchedOff) return undefined
-    return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags: flag?.tags ?? [] }, dueAt)
-  }
 }
 
 async function getChange(tx: Stores, project: Project, id: string): Promise<ScheduledChange> {

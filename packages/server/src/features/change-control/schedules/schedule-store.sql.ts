@@ -6,7 +6,7 @@ import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 import type { RecurrenceInterval } from './schedule-recurrence.ts'
-import type { ScheduledChange, ScheduleFilter, ScheduleStatus } from './scheduled-change.ts'
+import { neverDue, type ScheduledChange, type ScheduleFilter, type ScheduleStatus } from './scheduled-change.ts'
 
 export function sqlScheduleStore(db: Kysely<Tables>) {
   const changes = () =>
@@ -67,6 +67,18 @@ export function sqlScheduleStore(db: Kysely<Tables>) {
         // A literal, so that both databases can use the partial index.
         .where('scheduled_changes.status', '=', sql.lit('pending'))
         .where('scheduled_changes.due_at', '<=', now)
+        .orderBy('scheduled_changes.due_at')
+        .orderBy('scheduled_changes.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toChange)
+    },
+    /** Pending changes of a project that are not paused, earliest due first. */
+    async listNext(projectId: number, limit: number): Promise<readonly ScheduledChange[]> {
+      const rows = await changes()
+        .where('scheduled_changes.project_id', '=', projectId)
+        .where('scheduled_changes.status', '=', sql.lit('pending'))
+        .where('scheduled_changes.due_at', '<', neverDue)
         .orderBy('scheduled_changes.due_at')
         .orderBy('scheduled_changes.id')
         .limit(limit)

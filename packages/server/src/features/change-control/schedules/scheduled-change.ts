@@ -134,7 +134,7 @@ const stepsDueAt = (operation: Operation, now: Instant): number =>
   operation.kind === 'ramp' ? operation.steps.filter(step => step.at <= now).length : 1
 
 /** The job passes over paused changes. */
-const neverDue: Instant = '9999-12-31T23:59:59.000000Z'
+export const neverDue: Instant = '9999-12-31T23:59:59.000000Z'
 
 /** When a planned change is due. */
 export const dueOf = (recurrence: ScheduleRecurrence, scheduledAt: Instant): Instant =>

@@ -9,19 +9,25 @@ export interface CountedFlags {
   valueOf(flagKey: string, value: unknown): string | undefined
   /** Flags whose values are counted with every event: those with rollback conditions. */
   readonly watched: readonly string[]
+  /** Flags whose values are counted with every event, but by the hour: those that are rolled out now. */
+  readonly rollingOut: readonly string[]
 }
 
 const otherValue = '(other)'
 /** Longer keys do not fit into the index of `event_counts`. */
 const watchedKeyCharactersMax = 200
+/** Each multiplies the rows that a batch of events writes. */
+export const rollingOutMax = 5
 
 export function countedFlags(flags: Iterable<Flag>): CountedFlags {
   const values = new Map<string, ReadonlySet<string>>()
   const watched: string[] = []
+  const rollingOut: Flag[] = []
   for (const flag of flags) {
     values.set(flag.key, valuesOf(flag))
-    const isWatched = Object.keys(flag.rollbackConditions).length > 0
-    if (isWatched && flag.key.length <= watchedKeyCharactersMax) watched.push(flag.key)
+    if (flag.key.length > watchedKeyCharactersMax) continue
+    if (Object.keys(flag.rollbackConditions).length > 0) watched.push(flag.key)
+    else if (isRollingOut(flag)) rollingOut.push(flag)
   }
   return {
     valueOf(flagKey, value) {
@@ -31,7 +37,25 @@ export function countedFlags(flags: Iterable<Flag>): CountedFlags {
       return flagValues.has(text) || /^holdout-\d{1,12}$/.test(text) ? text : otherValue
     },
     watched,
+    // The ones changed last.
+    rollingOut: rollingOut
+      .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+      .slice(0, rollingOutMax)
+      .map(({ key }) => key),
   }
+}
+
+/** On for a part of the people of a condition, or with variants. */
+function isRollingOut({ active, filters }: Flag): boolean {
+  const { groups, multivariate } = filters as { groups?: unknown; multivariate?: { variants?: unknown } | null }
+  const isPartial = (group: { rollout_percentage?: unknown } | null) => {
+    const percentage = group?.rollout_percentage
+    return typeof percentage === 'number' && percentage > 0 && percentage < 100
+  }
+  const variants = multivariate?.variants
+  return (
+    active && ((Array.isArray(variants) && variants.length > 1) || (Array.isArray(groups) && groups.some(isPartial)))
+  )
 }
 
 const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))

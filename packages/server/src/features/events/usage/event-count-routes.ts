@@ -1,30 +1,102 @@
-import { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax, routes } from '@halyard/contract'
+import {
+  countedEventsMax,
+  countIntervalsMax,
+  type EventCounts,
+  eventCountByValueHoursMax,
+  eventCountHoursMax,
+  routes,
+} from '@halyard/contract'
+import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
 import { instantOf, parseInstant } from '../../../instant.ts'
-import { invalid } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
-import { type Minute, minuteOf } from './event-counts.ts'
+import { invalid, missing } from '../../../problem.ts'
+import type { Database, Stores } from '../../../stores.ts'
+import { countedFlags } from './counted-flags.ts'
+import { type Minute, minuteOf, startOfHour } from './event-counts.ts'
 
 const evaluation = '$feature_flag_called'
 /** Among these, last seen first, the most frequent are chosen. */
 const eventsReadMax = 50
 
-export function serveEventCounts(serve: ServeRoute, { database }: { readonly database: Database }): void {
+interface Deps {
+  readonly database: Database
+  readonly snapshots: Snapshots
+}
+
+export function serveEventCounts(serve: ServeRoute, { database, snapshots }: Deps): void {
   serve(routes.eventCounts.list, async ({ project, query }) => {
-    const from = readMinute('date_from', query.date_from)
-    const to = readMinute('date_to', query.date_to)
-    if (to <= from || to - from > eventCountHoursMax * 60) {
-      throw invalid('date_to', 'invalid_input', `date_to must be at most ${eventCountHoursMax} hours after date_from.`)
-    }
+    const { from, to } = readRange(query, eventCountHoursMax)
     const intervalMinutes = Math.ceil((to - from) / countIntervalsMax)
     const rows = await database.read(async tx => {
-      const definitions = await tx.definitions.list(project.id, 'event')
-      const latest = [...definitions].sort((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1)).slice(0, eventsReadMax)
-      const names = new Set([evaluation, ...latest.map(({ name }) => name)])
-      return tx.eventCounts.listByMinute(project.id, [...names], { from, to })
+      const names = await latestEvents(tx, project.id)
+      return tx.eventCounts.listByMinute(project.id, names, { from, to })
     })
     return toWire(rows, from, to, intervalMinutes)
   })
+
+  serve(routes.eventCounts.byValue, async ({ project, params, query }) => {
+    const range = readRange(query, eventCountByValueHoursMax)
+    const [from, to] = [startOfHour(range.from), startOfHour(range.to + 59)]
+    const live = (await snapshots.forProject(project.id))?.live ?? []
+    return database.read(async tx => {
+      const flag = await tx.flags.find(project.id, Number(params.id))
+      if (!flag) throw missing('Flag')
+      const { key } = flag
+      const names = await latestEvents(tx, project.id)
+      const totals = await tx.eventCounts.totalsWithFlag(project.id, key, names, { from, to })
+      const events = [...totals].sort((a, b) => b.count - a.count)
+      const event = query.event ?? events[0]?.event ?? null
+      const rows =
+        event === null ? [] : await tx.eventCounts.listByValue(project.id, { flagKey: key, event }, { from, to })
+      const { watched, rollingOut } = countedFlags(live)
+      return {
+        from: instantOf(new Date(from * 60_000)),
+        is_counted: watched.includes(key) || rollingOut.includes(key),
+        events: events.slice(0, countedEventsMax),
+        event,
+        series: seriesByValue(rows, from, (to - from) / 60),
+      }
+    })
+  })
+}
+
+/** Evaluations, and the events that were seen last. */
+async function latestEvents(tx: Stores, projectId: number): Promise<readonly string[]> {
+  const definitions = await tx.definitions.list(projectId, 'event')
+  const latest = [...definitions].sort((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1)).slice(0, eventsReadMax)
+  return [...new Set([evaluation, ...latest.map(({ name }) => name)])]
+}
+
+/** One number per hour for each value. */
+function seriesByValue(rows: readonly ValueRow[], from: Minute, hours: number) {
+  const byValue = new Map<string, number[]>()
+  for (const { value, hour, count } of rows) {
+    const counts = byValue.get(value) ?? Array<number>(hours).fill(0)
+    counts[(hour - from) / 60] = count
+    byValue.set(value, counts)
+  }
+  return [...byValue].sort(([a], [b]) => (a < b ? -1 : 1)).map(([value, counts]) => ({ value, counts }))
+}
+
+interface ValueRow {
+  readonly value: string
+  /** Its first minute. */
+  readonly hour: Minute
+  readonly count: number
+}
+
+interface RangeQuery {
+  readonly date_from?: string
+  readonly date_to?: string
+}
+
+function readRange(query: RangeQuery, hoursMax: number): { readonly from: Minute; readonly to: Minute } {
+  const from = readMinute('date_from', query.date_from)
+  const to = readMinute('date_to', query.date_to)
+  if (to <= from || to - from > hoursMax * 60) {
+    throw invalid('date_to', 'invalid_input', `date_to must be at most ${hoursMax} hours after date_from.`)
+  }
+  return { from, to }
 }
 
 function readMinute(field: string, text = ''): Minute {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
@@ -79,6 +79,44 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .where('minute', '<', to)
         .execute()
       return rows.map(row => ({ ...row, count: Number(row.count) }))
+    },
+    /** How often each of these events carried the flag. */
+    async totalsWithFlag(
+      projectId: number,
+      flagKey: string,
+      events: readonly string[],
+      { from, to }: { readonly from: Minute; readonly to: Minute },
+    ): Promise<readonly { readonly event: string; readonly count: number }[]> {
+      const rows = await db
+        .selectFrom('event_counts')
+        .select(({ fn }) => ['event', fn.sum<number>('count').as('total')])
+        .where('project_id', '=', projectId)
+        .where('event', 'in', [...events])
+        .where('flag_key', '=', flagKey)
+        .where('minute', '>=', from)
+        .where('minute', '<', to)
+        .groupBy('event')
+        .execute()
+      return rows.map(row => ({ event: row.event, count: Number(row.total) }))
+    },
+    /** By the value that the event carried, and by the minute in which the hour begins. */
+    async listByValue(
+      projectId: number,
+      { flagKey, event }: { readonly flagKey: string; readonly event: string },
+      { from, to }: { readonly from: Minute; readonly to: Minute },
+    ): Promise<readonly { readonly value: string; readonly hour: Minute; readonly count: number }[]> {
+      const hour = sql<number>`minute - minute % 60`
+      const rows = await db
+        .selectFrom('event_counts')
+        .select(({ fn }) => ['flag_value', hour.as('hour'), fn.sum<number>('count').as('total')])
+        .where('project_id', '=', projectId)
+        .where('event', '=', event)
+        .where('flag_key', '=', flagKey)
+        .where('minute', '>=', from)
+        .where('minute', '<', to)
+        .groupBy(['flag_value', hour])
+        .execute()
+      return rows.map(row => ({ value: row.flag_value, hour: Number(row.hour), count: Number(row.total) }))
     },
     /** Sorted names of the events counted since an instant. */
     async listNames(projectId: number, since: Instant): Promise<readonly string[]> {

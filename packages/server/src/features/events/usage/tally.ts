@@ -1,7 +1,7 @@
 import type { IncomingEvent } from '../../../domain/event.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { CountedFlags } from './counted-flags.ts'
-import { type EventCount, eventCountDaysMax, minuteOf } from './event-counts.ts'
+import { type EventCount, eventCountDaysMax, minuteOf, startOfHour } from './event-counts.ts'
 import { dayOf, type UsageIncrement, type UsageKind } from './usage.ts'
 import { userHash } from './user-sample.ts'
 
@@ -83,6 +83,10 @@ export function tally({ projectId, flags, events, labelsOf, names, now }: TallyI
       for (const key of flags.watched) {
         const value = event.properties[`$feature/${key}`]
         if (value !== undefined) count(label, key, flags.valueOf(key, value) ?? '', minute)
+      }
+      for (const key of flags.rollingOut) {
+        const value = event.properties[`$feature/${key}`]
+        if (value !== undefined) count(label, key, flags.valueOf(key, value) ?? '', startOfHour(minute))
       }
     }
   }

@@ -64,6 +64,19 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
+    /** Keys of the flags that were called last, also of flags that were deleted since. */
+    async lastCalledKeys(projectId: number, limit: number): Promise<readonly string[]> {
+      const rows = await db
+        .selectFrom('flag_last_used')
+        .select('flag_key')
+        .where('project_id', '=', projectId)
+        .where('kind', '=', 'called')
+        .orderBy('at', 'desc')
+        .orderBy('flag_key')
+        .limit(limit)
+        .execute()
+      return rows.map(row => row.flag_key)
+    },
     /** Last call, and calls by day from a day on, of each of these flags. Flags without calls are not in the map. */
     async recentCalls(
       projectId: number,

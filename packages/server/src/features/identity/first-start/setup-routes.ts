@@ -55,7 +55,7 @@ export function serveSetup(
       return reply
         .code(303)
         .header('set-cookie', refreshCookie(opened.session.refreshToken ?? '', url))
-        .header('location', `${opened.projectId === null ? '/' : `/project/${opened.projectId}/flags`}#signed-in`)
+        .header('location', `${opened.projectId === null ? '/' : `/project/${opened.projectId}`}#signed-in`)
         .send()
     } catch (error) {
       if (!(error instanceof Problem) || error.kind !== 'invalid') throw error

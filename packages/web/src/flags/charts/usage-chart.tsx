@@ -14,11 +14,19 @@ interface Props {
   series: readonly { readonly label: string; readonly color?: string; readonly data: readonly number[] }[]
   /** The last day is not over: it is shaded. */
   isLastPartial?: boolean
+  /** Times that are drawn as numbered vertical lines. */
+  marks?: readonly { readonly at: string }[]
+  /** Values that are drawn as horizontal lines. */
+  thresholds?: readonly number[]
   label: string
 }
 
+const noMarks: readonly { readonly at: string }[] = []
+const noThresholds: readonly number[] = []
+
 /** A canvas line chart. The table next to it holds the same numbers for screen readers. */
-export function UsageChart({ days, series, label, isHourly = false, isLastPartial = false }: Props) {
+export function UsageChart({ days, series, label, isHourly = false, isLastPartial = false, ...lines }: Props) {
+  const { marks = noMarks, thresholds = noThresholds } = lines
   const box = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
   const { language } = useLanguage()
@@ -55,8 +63,11 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
           { ...axis, values: (_plot, stamps) => stamps.map(stamp => date.format(stamp * 1000)) },
           { ...axis, size: 60 },
         ],
-        ...(isLastPartial && { hooks: { drawClear: [shadeLastDay(scheme)] } }),
-        scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
+        hooks: {
+          drawClear: isLastPartial ? [shadeLastDay(scheme)] : [],
+          draw: [drawLines({ marks, thresholds, color: scheme === 'dark' ? '#ff8787' : '#c92a2a', fontFamily })],
+        },
+        scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max, ...thresholds)] } },
         // Days are UTC; hours are in the local time zone.
         ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
       },
@@ -74,7 +85,7 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
       observer.disconnect()
       chart.destroy()
     }
-  }, [days, series, scheme, isHourly, isLastPartial, language])
+  }, [days, series, scheme, isHourly, isLastPartial, language, marks, thresholds])
   return <div ref={box} role="img" aria-label={label} />
 }
 
@@ -88,4 +99,56 @@ const shadeLastDay = (scheme: 'light' | 'dark') => (chart: uPlot) => {
   const { left, top, width, height } = chart.bbox
   chart.ctx.fillStyle = scheme === 'dark' ? '#ffffff12' : '#0000000d'
   chart.ctx.fillRect(from, top, left + width - from, height)
+}
+
+interface Lines {
+  readonly marks: readonly { readonly at: string }[]
+  readonly thresholds: readonly number[]
+  readonly color: string
+  readonly fontFamily: string
+}
+
+const labelPixels = 14
+
+/** A mark belongs to the point of its day or hour; of marks that are too close, the first has its number. */
+const drawLines =
+  ({ marks, thresholds, color, fontFamily }: Lines) =>
+  (chart: uPlot) => {
+    const { ctx, bbox } = chart
+    const stamps = Array.from<number>(chart.data[0])
+    const ratio = uPlot.pxRatio
+    ctx.save()
+    Object.assign(ctx, {
+      strokeStyle: color,
+      fillStyle: color,
+      lineWidth: ratio,
+      font: `${11 * ratio}px ${fontFamily}`,
+    })
+    ctx.setLineDash([4 * ratio, 3 * ratio])
+    let labeled = Number.NEGATIVE_INFINITY
+    for (const [index, { at }] of marks.entries()) {
+      const point = stamps.findLast(stamp => stamp <= Date.parse(at) / 1000)
+      if (point === undefined) continue
+      const x = Math.round(chart.valToPos(point, 'x', true))
+      strokeLine(ctx, [x, bbox.top], [x, bbox.top + bbox.height])
+      if (x - labeled < labelPixels * ratio) continue
+      labeled = x
+      const isAtEnd = x + labelPixels * ratio > bbox.left + bbox.width
+      ctx.textAlign = isAtEnd ? 'end' : 'start'
+      ctx.fillText(String(index + 1), x + (isAtEnd ? -3 : 3) * ratio, bbox.top + 11 * ratio)
+    }
+    for (const threshold of thresholds) {
+      const y = Math.round(chart.valToPos(threshold, 'y', true))
+      strokeLine(ctx, [bbox.left, y], [bbox.left + bbox.width, y])
+    }
+    ctx.restore()
+  }
+
+type Position = readonly [x: number, y: number]
+
+function strokeLine(ctx: CanvasRenderingContext2D, from: Position, to: Position): void {
+  ctx.beginPath()
+  ctx.moveTo(...from)
+  ctx.lineTo(...to)
+  ctx.stroke()
 }

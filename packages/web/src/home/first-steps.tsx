@@ -1,8 +1,9 @@
-import { Anchor, List, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core'
+import { Anchor, List, Text, ThemeIcon, VisuallyHidden } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../i18n/language.tsx'
 import { useFirstCall } from '../services/first-call.ts'
 import { CheckIcon } from '../ui/icons.tsx'
+import { Section } from '../ui/layout/section.tsx'
 
 /** From an empty project to an application that evaluates a flag. The last step is ticked when the first call arrives. */
 export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlags: boolean }) {
@@ -15,12 +16,9 @@ export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlag
     { text: isReceived ? t.setup.received : t.start.stepCall, to: undefined, isDone: isReceived },
   ]
   return (
-    <section>
-      <Title order={2} mb="xs">
-        {t.start.steps}
-      </Title>
+    <Section title={t.start.steps}>
       <div role="status">
-        <List spacing="xs" center>
+        <List spacing="xs" center ps={0}>
           {steps.map(({ text, to, isDone }, index) => (
             <List.Item
               // biome-ignore lint/suspicious/noArrayIndexKey: the steps never move.
@@ -50,6 +48,6 @@ export function FirstSteps({ projectId, hasFlags }: { projectId: string; hasFlag
           ))}
         </List>
       </div>
-    </section>
+    </Section>
   )
 }

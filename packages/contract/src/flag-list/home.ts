@@ -1,0 +1,125 @@
+import Type, { type Static } from 'typebox'
+import { ScheduledChange } from '../flags/scheduled-changes.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { inProject, route } from '../route.ts'
+import { Instant, Nullable, ProjectParams } from '../schema.ts'
+import { flagUsageDays } from './flag-list.ts'
+
+/** Entries of each list; counts are not limited. */
+export const homeEntriesMax = 6
+export const homeChangesMax = 10
+
+const flagFields = {
+  id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+  key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+}
+
+const HomeRequest = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the change request.', examples: [21] }),
+    title: Type.String({ description: 'Its title.', examples: ['Update new-checkout'] }),
+    state: Type.String({ description: 'Its state.', examples: ['pending'] }),
+    created_by: UserBasic,
+    created_at: Instant('When it was opened.'),
+  },
+  { title: 'HomeRequest', description: 'A change request that waits for the caller.' },
+)
+export type HomeRequest = Static<typeof HomeRequest>
+
+const HomeSchedule = Type.Object(
+  {
+    flag_id: flagFields.id,
+    flag_key: flagFields.key,
+    change: ScheduledChange,
+  },
+  {
+    title: 'HomeSchedule',
+    description: 'A scheduled change that is next. Its payload has the steps and rollouts, not other values.',
+  },
+)
+export type HomeSchedule = Static<typeof HomeSchedule>
+
+const HomeChange = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the activity entry.', examples: [41] }),
+    activity: Type.String({ description: 'What was done.', examples: ['updated'] }),
+    flag_id: Type.String({ description: 'Id of the flag.', examples: ['12'] }),
+    name: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    fields: Type.Array(Type.String(), { description: 'Names of the changed fields.', examples: [['active']] }),
+    active: Nullable(
+      Type.Boolean({ description: 'Whether it was switched on or off; null for neither.', examples: [true] }),
+    ),
+    by: Nullable(UserBasic),
+    at: Instant('When it was done.'),
+  },
+  { title: 'HomeChange', description: 'A change of a flag; `by` is null for an automatic one.' },
+)
+export type HomeChange = Static<typeof HomeChange>
+
+const requests = (description: string) =>
+  Type.Object(
+    {
+      count: Type.Integer({ description: 'Number of requests.', examples: [1] }),
+      results: Type.Array(HomeRequest, { description: `The newest, at most ${homeEntriesMax}.` }),
+    },
+    { description },
+  )
+
+const ProjectHome = Type.Object(
+  {
+    flags: Type.Object(
+      {
+        total: Type.Integer({ description: 'Number of flags.', examples: [8] }),
+        active: Type.Integer({ description: 'How many of them are switched on.', examples: [5] }),
+        stale: Type.Integer({ description: 'How many of them are stale.', examples: [2] }),
+      },
+      { description: 'The flags of the project; deleted and archived ones do not count.' },
+    ),
+    is_connected: Type.Boolean({ description: 'Whether an application has called the project.' }),
+    waiting: requests('Change requests that the caller can decide about.'),
+    conflicts: requests("The caller's change requests that conflict with a later change."),
+    upcoming: Type.Object(
+      {
+        count: Type.Integer({ description: 'Number of pending scheduled changes.', examples: [1] }),
+        results: Type.Array(HomeSchedule, { description: `The next ones, at most ${homeEntriesMax}.` }),
+      },
+      { description: 'Ramps and other scheduled changes; paused ones are not listed.' },
+    ),
+    rolled_back: Type.Object(
+      {
+        count: Type.Integer({ description: 'Number of flags.', examples: [0] }),
+        results: Type.Array(Type.Object({ ...flagFields, updated_at: Instant('When the flag was last changed.') }), {
+          description: `The last ones, at most ${homeEntriesMax}.`,
+        }),
+      },
+      { description: 'Flags that a rollback condition has switched off.' },
+    ),
+    changes: Type.Array(HomeChange, { description: `The last changes of flags, at most ${homeChangesMax}.` }),
+    most_evaluated: Type.Array(
+      Type.Object({
+        ...flagFields,
+        calls: Type.Array(Type.Integer(), {
+          description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
+          examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
+        }),
+      }),
+      { description: `The flags evaluated most in these days, at most ${homeEntriesMax}.` },
+    ),
+  },
+  { title: 'ProjectHome', description: 'What waits for the caller, what comes next and what happened in a project.' },
+)
+export type ProjectHome = Static<typeof ProjectHome>
+
+export const homeRoutes = {
+  get: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/home',
+    tag: 'Home',
+    operationId: 'getProjectHome',
+    summary: 'Get what waits for you, what comes next and what happened in the project',
+    description: 'Freezes, and what others decided about your requests, have routes of their own.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    responses: { 200: ProjectHome },
+  }),
+}

@@ -1,0 +1,22 @@
+import { routes } from '@halyard/contract'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
+import type { ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { missing } from '../../problem.ts'
+import type { Database } from '../../stores.ts'
+import { readHome } from './read-home.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly snapshots: Snapshots
+  readonly now: () => Instant
+}
+
+/** Serves the start page of a project with one request. */
+export function serveHome(serve: ServeRoute, { database, snapshots, now }: Deps): void {
+  serve(routes.home.get, async ({ actor, project }) => {
+    const served = await snapshots.forProject(project.id)
+    if (!served) throw missing('Project')
+    return database.read(tx => readHome(tx, { actor, project, live: served.live, now: now() }))
+  })
+}
