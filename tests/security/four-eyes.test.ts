@@ -2,6 +2,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import {
+  addProvider,
+  addVerifiedDomain,
+  signInWith,
+  verifyAddress,
+} from '../../packages/server/src/testing/single-sign-on.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../packages/server/src/testing/token-issuer.ts'
 
 type Person = Awaited<ReturnType<Scenario['join']>>
@@ -192,6 +198,39 @@ onEachDatabase('approval by another person', dialect => {
     const id = await request(service)
     expect((await approve(admin, id)).status).toBe(403)
     expect((await approve(await known(), id)).body.status).toBe('applied')
+  })
+
+  it('comes, for a change of a key that a key created, from none of those who created one of them', async () => {
+    const [admin, colleague] = [await known(), await known()]
+    const robot = async (by: Client) =>
+      s.as((await by.post(`${s.organization}/service_keys/`, { label: 'CI', scopes: ['*'], level: 8 })).body.value)
+    const id = await request(await robot(await robot(await robot(admin))))
+    expect((await approve(admin, id)).status).toBe(403)
+    expect((await approve(colleague, id)).body.status).toBe('applied')
+  })
+
+  it('is refused to a member whom the identity provider that the requester chose lately signs in', async () => {
+    const colleague = await known()
+    await verifyAddress(s, colleague)
+    await addVerifiedDomain(s, 'example.com')
+    const provider = await addProvider(s, issuer.url)
+    const { email } = colleague
+    const signIn = async () => {
+      const reply = await signInWith(s, issuer, provider, { sub: email, email, email_verified: true })
+      expect(reply.status, reply.text).toBe(200)
+      return s.as(reply.body.api_key)
+    }
+    const id = await request(s)
+    expect((await approve(await signIn(), id)).status).toBe(403)
+    const { kysely } = s.halyard.storage
+    await kysely.deleteFrom('account_ties').execute()
+    await kysely.deleteFrom('identity_links').execute()
+    const long = new Date(Date.now() - 31 * 86_400_000).toISOString().replace('Z', '000Z')
+    await kysely
+      .updateTable('identity_providers')
+      .set({ updated_at: long as never })
+      .execute()
+    expect((await approve(await signIn(), id)).body.status).toBe('applied')
   })
 
   it('is never reached by an admin through accounts of their own, with any dozen calls', async () => {

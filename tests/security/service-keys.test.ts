@@ -69,6 +69,15 @@ onEachDatabase('a service key', dialect => {
     expect((await service.get(`${stranger.project}/feature_flags/`)).status).toBe(404)
   })
 
+  it('has the level of its key alone: it becomes no owner, and is no member that can be changed or removed', async () => {
+    const made = await s.post(keys, { label: 'Robot', scopes: ['*'], level: 8 })
+    const member = `${s.organization}/members/${made.body.user.uuid}/`
+    for (const level of [15, 1]) expect((await s.patch(member, { level })).status).toBe(404)
+    expect((await s.delete(member)).status).toBe(404)
+    expect((await s.get('/api/users/@me/')).body.organization.membership_level).toBe(15)
+    expect((await s.get(keys)).body[0]).toMatchObject({ label: 'Robot', level: 8 })
+  })
+
   it('and every new personal key expire after 90 days unless the request says otherwise', async () => {
     const usual = await s.post('/api/personal_api_keys/', { label: 'usual', scopes: ['*'] })
     expect(Math.round((Date.parse(usual.body.expires_at) - Date.now()) / day)).toBe(90)

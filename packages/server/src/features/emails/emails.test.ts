@@ -188,6 +188,19 @@ onEachDatabase('emails', dialect => {
     await run(200_000)
     expect(smtp.received).toEqual([])
   })
+
+  it('prove an address that another organization gave to an account of its own', async () => {
+    const { id } = (await s.post('/api/organizations/', { name: 'Elsewhere' })).body
+    const { value } = (await s.post(`/api/organizations/${id}/scim_tokens/`, { label: 'Okta' })).body
+    const userName = 'wanted@example.com'
+    const schemas = ['urn:ietf:params:scim:schemas:core:2.0:User']
+    expect((await s.as(value).post(`/scim/v2/${id}/Users`, { schemas, userName })).status).toBe(201)
+    const wanted = await join('wanted')
+    expect(wanted.user).toMatchObject({ email: userName, is_email_verified: true })
+    const { organizations } = (await wanted.get('/api/users/@me/')).body
+    expect(organizations.map((each: { id: string }) => each.id)).toContain(s.organization.split('/').at(-1))
+    expect((await s.post(`${s.organization}/invites/`, { target_email: userName })).status).toBe(400)
+  })
 })
 
 it('emails are given up after the last attempt', () => {

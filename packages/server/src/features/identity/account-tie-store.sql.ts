@@ -41,14 +41,31 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
     return new Map(accountIds.map(id => [id, reachableFrom(id, parents)]))
   }
 
+  /** The account and, where it has no person, those who decide about it: also through other accounts without a person. */
+  async function deciders(accountId: number): Promise<readonly number[]> {
+    const reached = new Set([accountId])
+    for (const id of reached) {
+      const creators = await db
+        .selectFrom('account_ties')
+        .select('by_id')
+        .where('account_id', '=', id)
+        .where('kind', 'in', lastingKinds)
+        .execute()
+      for (const { by_id } of creators) reached.add(by_id)
+    }
+    return [...reached]
+  }
+
   return {
-    /** Records that `byId` created the account, or gave it more rights. */
+    /** Records that `byId` created the account, or gave it more rights. Of two times, the later one counts. */
     async tie(accountId: number, byId: number, kind: TieKind, at: Instant): Promise<void> {
       if (accountId === byId) return
       await db
         .insertInto('account_ties')
         .values({ account_id: accountId, by_id: byId, kind, at })
-        .onConflict(conflict => conflict.columns(['account_id', 'by_id']).doUpdateSet({ at }))
+        .onConflict(conflict =>
+          conflict.columns(['account_id', 'by_id']).doUpdateSet({ at }).where('account_ties.at', '<', at),
+        )
         .execute()
     },
     /**
@@ -57,13 +74,7 @@ export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
      */
     async controlledBy(accountId: number, candidates: Iterable<number>, now: Instant): Promise<ReadonlySet<number>> {
       const others = [...candidates].filter(id => id !== accountId)
-      const creators = await db
-        .selectFrom('account_ties')
-        .select('by_id')
-        .where('account_id', '=', accountId)
-        .where('kind', 'in', lastingKinds)
-        .execute()
-      const own = [accountId, ...creators.map(({ by_id }) => by_id)]
+      const own = await deciders(accountId)
       const controllers = await controllersOf(others, now)
       return new Set(others.filter(id => own.some(controller => controllers.get(id)!.has(controller))))
     },

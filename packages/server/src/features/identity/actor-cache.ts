@@ -9,8 +9,11 @@ import { hashSecret } from './secret.ts'
 
 /** The user of a personal API key, cached for a while so that polling clients do not cost a query each. */
 export interface ActorCache {
-  /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not cached and the database is unavailable. */
-  find(key: string): Promise<Actor>
+  /**
+   * Raises `unauthenticated` for a key that is not valid, `unavailable` when it is not cached and the database is unavailable, and `forbidden`
+   * for a sign-in that lacks a required second factor, unless it is to set one up.
+   */
+  find(key: string, isForSetUp?: boolean): Promise<Actor>
   close(): void
 }
 
@@ -66,7 +69,7 @@ export function createActorCache(
   }
 
   return {
-    async find(key) {
+    async find(key, isForSetUp = false) {
       const hash = hashSecret(key)
       const cached = cache.peek(hash)
       const isFresh = cached && cached.freshUntil > monotonicNow()
@@ -75,11 +78,17 @@ export function createActorCache(
       if (holder.expiresAt !== null && holder.expiresAt <= now()) {
         throw invalidKey('This API key has expired. Sign in again or create a new one.')
       }
+      if (holder.actor.lacksSecondFactor && !isForSetUp) throw lacksFactor()
       return holder.actor
     },
     close: unsubscribe,
   }
 }
+
+const lacksFactor = (): Problem =>
+  new Problem('forbidden', 'Your organization requires a second factor. Set one up in your account first.', {
+    code: 'second_factor_required',
+  })
 
 const invalidKey = (message: string): Problem =>
   new Problem('unauthenticated', message, { code: 'authentication_failed' })

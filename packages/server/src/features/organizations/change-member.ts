@@ -133,8 +133,9 @@ async function withCurrentLevel(tx: Stores, actor: Actor, organization: Organiza
   return { ...actor, levels: new Map([...actor.levels, [organization.id, member.level]]) }
 }
 
+/** A person: accounts of keys and tokens have their level from these, and end with them. */
 async function getMember(tx: Stores, organization: Organization, userUuid: string): Promise<Member> {
-  const member = await tx.organizations.findMember(organization.id, userUuid)
+  const member = await tx.organizations.findPerson(organization.id, userUuid)
   if (!member) throw missing('Member')
   return member
 }

@@ -157,7 +157,7 @@ export async function acceptInvite(
   const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
     .items[0]
   const existing = await tx.identity.findAccountByEmail(invite.targetEmail)
-  if (existing && !isIdle(existing)) {
+  if (existing && !isIdle(existing) && !(invite.isEmailed && isUnproven(existing))) {
     throw invalid(
       null,
       'unique',
@@ -185,7 +185,13 @@ export async function acceptInvite(
 /** Created by the import of a project: it has never been possible to sign in to it. */
 const isIdle = ({ isActive, passwordHash }: Account): boolean => !isActive && passwordHash === null
 
-/** What the account created before the import remains attributed to it. */
+/**
+ * Created by a provider of any organization, for an address that no one has proven. Whose it is has the email: without it, one organization
+ * could keep the people of another one out.
+ */
+const isUnproven = ({ isEmailVerified, passwordHash }: Account): boolean => !isEmailVerified && passwordHash === null
+
+/** What the account did before remains attributed to it. Keys and factors that someone else may have do not work any longer. */
 async function activate(
   tx: Stores,
   account: Account,
@@ -196,6 +202,11 @@ async function activate(
   origin: Origin | undefined,
 ): Promise<User> {
   const { organizationId: currentOrganizationId } = invite
+  if ((await tx.identity.listOrganizationIds(account.id)).includes(invite.organizationId)) throw alreadyMember()
+  if (account.isActive) {
+    await tx.identity.removeKeys(account.id, 'all')
+    await tx.secondFactors.removeAll(account.id)
+  }
   const isEmailVerified = account.isEmailVerified || invite.isEmailed
   await tx.identity.updateAccount(account.id, {
     ...person,
@@ -214,13 +225,13 @@ export async function joinByInvite(tx: Stores, actor: Actor, token: string, now:
   if (invite.targetEmail !== actor.user.email.toLowerCase()) {
     throw forbidden('This invitation is for another email address.')
   }
-  if (actor.levels.has(invite.organizationId)) {
-    throw invalid(null, 'unique', 'You are already a member of this organization.')
-  }
+  if (actor.levels.has(invite.organizationId)) throw alreadyMember()
   if (invite.isEmailed) await tx.identity.updateAccount(actor.user.id, { isEmailVerified: true })
   await join(tx, invite, actor, now)
   return invite
 }
+
+const alreadyMember = () => invalid(null, 'unique', 'You are already a member of this organization.')
 
 const signUpLabel = 'Sign-up'
 

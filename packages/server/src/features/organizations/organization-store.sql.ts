@@ -111,6 +111,11 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
     /** Active users, by first name; no accounts of service keys. */
     listMembers: (organizationId: string, window: Window): Promise<PageOf<Member>> =>
       readPage(people(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
+    /** The same without accounts of keys and tokens. */
+    async findPerson(organizationId: string, userUuid: string): Promise<Member | undefined> {
+      const row = await people(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
+      return row && toMember(row)
+    },
     async findMember(organizationId: string, userUuid: string): Promise<Member | undefined> {
       const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
       return row && toMember(row)

@@ -8,8 +8,8 @@ import { scimInvalid, scimTaken } from './scim-problem.ts'
 import type { ScimUser, ScimUserContent } from './scim-user.ts'
 
 /**
- * The account of a user to provision: the one with the same address, if it is a member, was provisioned here before, or the domain of the
- * address is verified for this organization; else a new one. An account of others is never taken over. Raises `conflict`.
+ * The account of a user to provision: the one with the same address, if it is a member, was provisioned here before, or both the address and
+ * its domain are verified, the domain for this organization; else a new one. An account of others is never taken over. Raises `conflict`.
  */
 export async function linkScimAccount(
   tx: Stores,
@@ -19,14 +19,13 @@ export async function linkScimAccount(
 ): Promise<Account> {
   const { isTrusted, isForeign } = await domainTrust(tx, organization, email)
   const account = await tx.identity.findAccountByEmail(email)
-  if (!account) {
-    // Otherwise an organization could occupy the addresses of another one.
-    if (isForeign) throw accountElsewhere()
-    return createPersonAccount(tx, organization.id, { email, name, isTrusted }, now)
-  }
+  // Otherwise an organization could occupy the addresses of another one.
+  if (isForeign && !account?.isActive) throw accountElsewhere()
+  if (!account) return createPersonAccount(tx, organization.id, { email, name, isTrusted }, now)
   if (!account.isActive) return activateIdle(tx, account)
+  // An account that someone else created with this address would become a member with their password.
   const isOwn =
-    isTrusted ||
+    (isTrusted && account.isEmailVerified) ||
     (await tx.organizations.findMember(organization.id, account.uuid)) !== undefined ||
     (await tx.scimUsers.wasProvisioned(organization.id, account.id))
   if (!isOwn) throw accountElsewhere()
@@ -83,5 +82,5 @@ async function domainTrust(tx: Stores, { id }: Organization, email: string) {
 const accountElsewhere = () =>
   scimTaken(
     'emails',
-    'An account with this email address exists outside of the organization. Verify its domain or invite it first.',
+    'An account with this email address exists outside of the organization. Verify its domain and address, or invite it.',
   )

@@ -2,7 +2,7 @@ import { scimErrorSchema, scimGroupSchema, scimListSchema, scimPatchSchema, scim
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
-import { addVerifiedDomain } from '../../testing/single-sign-on.ts'
+import { addVerifiedDomain, verifyAddress } from '../../testing/single-sign-on.ts'
 
 const scimType = { 'content-type': 'application/scim+json' }
 const password = 'correct horse battery'
@@ -208,6 +208,9 @@ onEachDatabase('provisioning by SCIM', dialect => {
       expect(refused.body).toMatchObject({ schemas: [scimErrorSchema], status: '409' })
 
       await addVerifiedDomain(s, 'elsewhere.example')
+      // Someone entered the address and knows the password: the account must not become a member.
+      expect((await scim.post(`${root}/Users`, claimed, scimType)).status).toBe(409)
+      await verifyAddress(s, (await stranger.get('/api/users/@me/')).body)
       const linked = await scim.post(`${root}/Users`, claimed, scimType)
       expect(linked.status, linked.text).toBe(201)
       const moved = await patch(`Users/${linked.body.id}`, {

@@ -180,6 +180,10 @@ onEachDatabase('second factor', dialect => {
       const refused = await client.get(`${owner.project}/feature_flags/`)
       expect([refused.status, refused.body.code]).toEqual([403, 'second_factor_required'])
       expect((await client.post('/api/personal_api_keys/', { label: 'around', scopes: ['*'] })).status).toBe(403)
+      // The protocols of SDKs take the key of a sign-in as well.
+      for (const path of ['/api/feature_flag/local_evaluation/', '/openfeature/v0/manifest']) {
+        expect([(await client.get(path)).status, path]).toEqual([403, path])
+      }
     }
     expect((await s.as(key).get(`${owner.project}/feature_flags/`)).status).toBe(200)
     expect((await owner.get(`${owner.project}/feature_flags/`)).status).toBe(200)

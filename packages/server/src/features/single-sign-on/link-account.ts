@@ -35,7 +35,14 @@ export async function linkAccount(
     ? await claimAccount(tx, provider, sameAddress, isTrusted, now)
     : await createAccount(tx, provider, { email, name: identity.name, isTrusted, owners }, now)
   await tx.identityProviders.link(provider.id, identity.subject, account.id, now)
+  await tieToEditor(tx, provider, account, sameAddress ? provider.updatedAt : now)
   return account
+}
+
+/** Who chose the issuer decides who can sign in: to a new account, and to a member's for as long as the choice is recent. */
+async function tieToEditor(tx: Stores, { id }: IdentityProvider, account: Account, at: Instant): Promise<void> {
+  const editor = await tx.identityProviders.findEditor(id)
+  if (editor !== undefined) await tx.accountTies.tie(account.id, editor, 'provisioned', at)
 }
 
 function addressOf({ email }: ProviderIdentity): string {
@@ -104,8 +111,6 @@ async function createAccount(
     joinedAt: now,
     updatedAt: now,
   })
-  const editor = await tx.identityProviders.findEditor(provider.id)
-  if (editor !== undefined) await tx.accountTies.tie(account.id, editor, 'provisioned', now)
   await announceIdentity(tx, account.id, now, organizationId)
   return account
 }

@@ -93,7 +93,7 @@ export async function getTrust(tx: Stores, organizationId: string, id: string): 
 }
 
 async function checkTrust(tx: Stores, actor: Actor, organizationId: string, content: TrustContent): Promise<void> {
-  checkRules(content.rules)
+  checkRules(content)
   if (content.scopes.includes('*')) {
     throw invalid('scopes', 'invalid_input', '`scopes` cannot be "*" here. Name the scopes that the job needs.')
   }

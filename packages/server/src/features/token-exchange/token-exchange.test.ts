@@ -266,6 +266,12 @@ onEachDatabase('token exchange', dialect => {
       rule({ claim: 'iss' }),
       rule({ claim: 'aud' }),
       rule({ match: 'prefix', value: 'repo:acme' }),
+      rule({ match: 'prefix', value: 'repo:acme-' }),
+      rule({ match: 'prefix', value: 'repo:acme/shop_' }),
+      rule({ match: 'prefix', value: 'repo:' }),
+      rule({ match: 'prefix', value: '::' }),
+      { issuer: 'https://token.actions.githubusercontent.com', ...rule({ claim: 'ref', value: 'refs/heads/main' }) },
+      { issuer: 'https://gitlab.com', ...rule({ claim: 'ref_protected', value: 'true' }) },
       rule({ match: 'suffix' }),
       { scopes: ['*'] },
       { scopes: [] },
@@ -276,6 +282,14 @@ onEachDatabase('token exchange', dialect => {
       { issuer: 'http://127.0.0.1:1' },
     ]) {
       expect((await s.post(path, content(wrong))).status, JSON.stringify(wrong)).toBe(400)
+    }
+    for (const right of [
+      rule({ match: 'prefix', value: 'repo:acme/' }),
+      rule({ match: 'prefix', value: 'system:serviceaccount:' }),
+      rule({ claim: 'repository', match: 'prefix', value: 'acme/' }),
+      { issuer: 'https://gitlab.com', ...rule({ claim: 'project_path', value: 'acme/shop' }) },
+    ]) {
+      expect((await s.post(path, content(right))).status, JSON.stringify(right)).toBe(201)
     }
     const member = await s.join('member')
     expect((await member.get(path)).status).toBe(403)

@@ -5,7 +5,7 @@ import { invalid } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import type { LoginThrottle, ThrottleLimits } from './login-throttle.ts'
 import type { Passwords } from './password.ts'
-import { resetPassword, sendResetLink } from './reset-password.ts'
+import { getReset, resetPassword, sendResetLink } from './reset-password.ts'
 
 interface Deps {
   readonly database: Database
@@ -37,6 +37,8 @@ export function servePasswordReset(serve: ServeRoute, deps: Deps): void {
   })
 
   serve(routes.passwordReset.complete, async ({ body, origin }) => {
+    // Hashing takes long: not for whoever sends any token.
+    await database.read(tx => getReset(tx, body.token, now()))
     const passwordHash = await passwords.hash(body.password)
     await database.transaction(tx => resetPassword(tx, body.token, passwordHash, origin, now()))
     return answer({ status: 204 })

@@ -111,6 +111,18 @@ onEachDatabase('password reset', dialect => {
     expect(await signIn(dan.email, password)).toBe(200)
   })
 
+  it('proves the address that the link was sent to, and no other one', async () => {
+    const fay = await plain.join('fay')
+    await request(fay.email)
+    const token = await emailed(fay.email)
+    const email = 'colleague@example.com'
+    const changed = await fay.patch('/api/users/@me/', { email, current_password: password })
+    expect(changed.body).toMatchObject({ email, is_email_verified: false })
+    expect((await complete(token)).status).toBe(404)
+    expect((await fay.get('/api/users/@me/')).body.is_email_verified).toBe(false)
+    expect(await signIn(email, password)).toBe(200)
+  })
+
   it('removes API keys and factors of an address that no one had verified', async () => {
     const eve = await plain.join('eve')
     expect((await eve.get('/api/users/@me/')).body.is_email_verified).toBe(false)

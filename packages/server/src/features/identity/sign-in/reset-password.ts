@@ -17,8 +17,9 @@ export async function sendResetLink(tx: Stores, email: string, now: Instant): Pr
   if (organizationId === undefined) return
   const token = newSecret('')
   const expiresAt = plusMilliseconds(now, resetMinutes * 60_000)
+  const data = JSON.stringify({ email: account.email })
   await tx.accountTokens.create(
-    { hash: hashSecret(token), userId: account.id, purpose: 'password_reset', data: '{}', expiresAt },
+    { hash: hashSecret(token), userId: account.id, purpose: 'password_reset', data, expiresAt },
     now,
   )
   const { subject, text, unverified } = account.language === 'de' ? german : english
@@ -37,6 +38,23 @@ export async function sendResetLink(tx: Stores, email: string, now: Instant): Pr
   )
 }
 
+/**
+ * The account that a link is for. A link proves the address that it was sent to, and no other one that the account has meanwhile. Raises
+ * `missing`.
+ */
+export async function getReset(
+  tx: Stores,
+  token: string,
+  now: Instant,
+): Promise<{ readonly hash: string; readonly account: Account }> {
+  const hash = hashSecret(token)
+  const reset = await tx.accountTokens.find(hash, 'password_reset', now)
+  const account = reset && (await tx.identity.findAccount(reset.userId))
+  const isForAddress = account && JSON.parse(reset.data).email === account.email
+  if (!account?.isActive || !isForAddress) throw missing('Reset link')
+  return { hash, account }
+}
+
 /** Sets the password, uses the token up and ends every sign-in. Raises `missing` for a token that is not valid. */
 export async function resetPassword(
   tx: Stores,
@@ -45,10 +63,8 @@ export async function resetPassword(
   origin: Origin,
   now: Instant,
 ): Promise<void> {
-  const hash = hashSecret(token)
-  const reset = await tx.accountTokens.find(hash, 'password_reset', now)
-  const account = reset && (await tx.identity.findAccount(reset.userId))
-  if (!account?.isActive || !(await tx.accountTokens.consume(hash))) throw missing('Reset link')
+  const { hash, account } = await getReset(tx, token, now)
+  if (!(await tx.accountTokens.consume(hash))) throw missing('Reset link')
   await tx.identity.updateAccount(account.id, { passwordHash, isEmailVerified: true })
   // Only now is the address proven: a user who chose it before keeps no access to the account.
   await tx.identity.removeKeys(account.id, account.isEmailVerified ? 'sessions' : 'all')
