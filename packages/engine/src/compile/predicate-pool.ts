@@ -1,5 +1,4 @@
 import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
-import { own } from '../definition/json.ts'
 import { acceptsNull, isStrict, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
 import type { BehaviorProperty } from '../definition/parse-behavior.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
@@ -11,7 +10,7 @@ import {
   type ValueProperty,
 } from '../definition/parse-property.ts'
 import { leavesOf } from '../definition/references.ts'
-import { matchesBehavior } from '../evaluate/event-history.ts'
+import { historyOf, matchesBehavior } from '../evaluate/event-history.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
 import { NO_CACHE, NO_ENTITY, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
@@ -192,8 +191,7 @@ export class PredicatePool {
     if (behavior === undefined) return this.#constant(UNKNOWN_FALSE)
     const { event, days } = behavior
     return this.#intern(`behavior ${JSON.stringify(behavior)}`, () => ({
-      predicate: ({ subject, now }) =>
-        ternaryOf(matchesBehavior(subject.events && own(subject.events, event), behavior, now)) | REMOTE,
+      predicate: ({ subject, now }) => ternaryOf(matchesBehavior(historyOf(subject, event), behavior, now)) | REMOTE,
       reads: { kind: 'behavior', event, days },
     }))
   }

@@ -1,10 +1,14 @@
-import type { EventHistory } from '../definition/definition.ts'
+import type { EventHistory, Subject } from '../definition/definition.ts'
 import type { Behavior, CountOperator } from '../definition/parse-behavior.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** The number of a calendar day in UTC, counted from 1970-01-01. */
 export const dayNumber = (now: number): number => Math.floor(now / dayMilliseconds)
+
+/** Undefined when the person has never performed the event. */
+export const historyOf = ({ events }: Subject, event: string): EventHistory | undefined =>
+  events !== undefined && Object.hasOwn(events, event) ? events[event] : undefined
 
 /** How often the event was performed in the window. A day in the future, after a clock was set back, counts as today. */
 export function countIn(history: EventHistory | undefined, days: number, now: number): number {

@@ -1,7 +1,6 @@
 import { cohortNestingMax } from '../compile/predicate-pool.ts'
 import type { Project } from '../compile/project.ts'
-import type { EventHistory } from '../definition/definition.ts'
-import { own, toText } from '../definition/json.ts'
+import { toText } from '../definition/json.ts'
 import type { Behavior, BehaviorProperty } from '../definition/parse-behavior.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import {
@@ -12,7 +11,7 @@ import {
   type ValueProperty,
 } from '../definition/parse-property.ts'
 import { inputLengthMax } from '../definition/regex-limits.ts'
-import { countIn } from '../evaluate/event-history.ts'
+import { countIn, historyOf } from '../evaluate/event-history.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
 import type {
@@ -136,12 +135,11 @@ export class FilterExplainer {
   }
 
   #behavior(property: BehaviorProperty, entity: number, negated: boolean): BehaviorTrace {
-    const { events = {} } = this.#run.subject
     const { event, measure, operator, count, days } = property.behavior ?? unknownBehavior
     return {
       kind: 'behavior',
       ...{ event, measure, operator, count, days },
-      seen: countIn(own(events, event) as EventHistory | undefined, days, this.#run.now),
+      seen: countIn(historyOf(this.#run.subject, event), days, this.#run.now),
       ...verdict(this.#run.decide(this.#project.compiler.pool.idOf(property, entity)), negated),
     }
   }
