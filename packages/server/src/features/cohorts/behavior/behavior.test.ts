@@ -110,7 +110,7 @@ onEachDatabase('behavioral cohorts', dialect => {
     await remove(id)
   })
 
-  it('say since when each event is counted; naming an event again starts anew', async () => {
+  it('say since when each event is counted; naming an event again starts from zero', async () => {
     const before = new Date().toISOString()
     const id = await create('counted', performed('a'), times('b', 'lte', 5))
     const shown = async () => (await s.get(`${cohorts}${id}/`)).body.counted_events

@@ -2,13 +2,27 @@ import type { EventHistory } from '@halyard/engine'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { readDays } from '../../../domain/event-days.ts'
 import { inParts } from '../../../storage/in-batches.ts'
-import { isSqlite } from '../../../storage/prepared-query.ts'
+import { isSqlite, preparedQuery } from '../../../storage/prepared-query.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import type { CountedEvent, EventDay } from './counted-event.ts'
 
 const rowsPerInsertMax = 1000
 const parametersMax = 5000
+
+/** All rows in one parameter: compiling a statement with thousands of parameters would cost more than running it. */
+const addDays = preparedQuery((db, { rows }: { rows: string }) => {
+  const elements = isSqlite(db)
+    ? sql`json_each(${rows})`
+    : sql`jsonb_array_elements(${rows}::text::jsonb) as list(value)`
+  const column = (index: number) =>
+    sql`cast(value ->> ${sql.lit(index)} as ${isSqlite(db) ? sql`integer` : sql`bigint`})`
+  const statement = sql`
+    insert into person_event_days (person_id, event_id, day, count, is_kept)
+    select ${column(0)}, ${column(1)}, ${column(2)}, ${column(3)}, 0 from ${elements} where true
+    on conflict (person_id, event_id, day) do update set count = person_event_days.count + excluded.count`
+  return { compile: () => statement.compile(db) }
+})
 
 /**
  * How often persons have performed the counted events, by day. `onChanged` is called with the persons whose counts change; merges and
@@ -22,23 +36,8 @@ export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: read
       await holdPersons(db, personIds)
       onChanged(personIds)
       for (const part of inParts([...days].sort(inOrder), rowsPerInsertMax)) {
-        await db
-          .insertInto('person_event_days')
-          .values(
-            part.map(({ personId, eventId, day, count }) => ({
-              person_id: personId,
-              event_id: eventId,
-              day,
-              count,
-              is_kept: 0,
-            })),
-          )
-          .onConflict(conflict =>
-            conflict
-              .columns(['person_id', 'event_id', 'day'])
-              .doUpdateSet(({ eb, ref }) => ({ count: eb('person_event_days.count', '+', ref('excluded.count')) })),
-          )
-          .execute()
+        const rows = JSON.stringify(part.map(({ personId, eventId, day, count }) => [personId, eventId, day, count]))
+        await addDays(db, { rows })
       }
     },
     /**
