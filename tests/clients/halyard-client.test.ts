@@ -29,6 +29,9 @@ onEachPath('the client', environment => {
     secret = (await s.post(`${s.project}/secret_keys/`, { label: 'client' })).body.value
     folder = mkdtempSync(join(tmpdir(), 'halyard-client-'))
     const cohort = await s.post(`${s.project}/cohorts/`, { name: 'Chosen', is_static: true })
+    const paid = { type: 'behavioral', key: 'paid', value: 'performed_event', time_value: 7, time_interval: 'day' }
+    const did = { name: 'Payers', filters: { properties: { type: 'AND', values: [paid] } } }
+    const payers = await s.post(`${s.project}/cohorts/`, did)
     const rule = (property: object) => ({ groups: [{ properties: [property] }] })
     const variants = [
       { key: 'control', rollout_percentage: 50 },
@@ -40,6 +43,7 @@ onEachPath('the client', environment => {
       { key: 'mail', filters: rule({ key: 'email', type: 'person', operator: 'regex', value: '@example\\.com$' }) },
       { key: 'split', filters: { groups: [{}], multivariate: { variants }, payloads: { test: '{"n": 1}' } } },
       { key: 'chosen', filters: rule({ key: 'id', type: 'cohort', value: cohort.body.id }) },
+      { key: 'payer', filters: rule({ key: 'id', type: 'cohort', value: payers.body.id }) },
       { key: 'browsers', evaluation_runtime: 'client' },
       { key: 'adult', filters: rule({ key: 'age', type: 'person', operator: 'number_gte', value: 18 }) },
     ]) {
@@ -47,7 +51,10 @@ onEachPath('the client', environment => {
     }
     await s.as(undefined).post('/batch/', {
       api_key: s.projectToken,
-      batch: [{ event: '$set', distinct_id: 'stored', properties: { $set: { plan: 'pro' } } }],
+      batch: [
+        { event: '$set', distinct_id: 'stored', properties: { $set: { plan: 'pro' } } },
+        { event: 'paid', distinct_id: 'stored', properties: {} },
+      ],
     })
   })
   afterEach(async () => {
@@ -156,7 +163,8 @@ onEachPath('the client', environment => {
     expect(await client.evaluate('pro', stored)).toMatchObject({ value: true, source: 'server' })
     expect(await client.evaluate('pro', stored)).toMatchObject({ value: true, source: 'server' })
     expect(await client.evaluate('chosen', stored)).toMatchObject({ value: false, source: 'server' })
-    expect(proxy.requested.filter(path => path === 'POST /flags/?v=2')).toHaveLength(2)
+    expect(await client.evaluate('payer', stored)).toMatchObject({ value: true, source: 'server' })
+    expect(proxy.requested.filter(path => path === 'POST /flags/?v=2')).toHaveLength(3)
     const all = new Map((await client.evaluateAll(stored)).map(each => [each.key, each.value]))
     const asked = proxy.requested.filter(path => path === 'POST /flags/?v=2').length
     for (const key of all.keys()) await client.evaluate(key, stored)
@@ -165,6 +173,7 @@ onEachPath('the client', environment => {
       new Map([
         ['adult', false],
         ['chosen', false],
+        ['payer', true],
         ['mail', false],
         ['pro', true],
         ['split', (await client.evaluate('split', stored)).value],

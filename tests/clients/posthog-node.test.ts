@@ -135,6 +135,23 @@ function use(name: string, program: () => Program): void {
     expect(problems).toEqual([])
   })
 
+  it('asks the server about cohorts of what people did', async () => {
+    const paid = { type: 'behavioral', key: 'paid', value: 'performed_event', time_value: 7, time_interval: 'day' }
+    const filters = { properties: { type: 'AND', values: [paid] } }
+    const { body: cohort } = await s.post(`${project}/cohorts/`, { name: 'Payers', filters })
+    const groups = [{ properties: [{ key: 'id', type: 'cohort', operator: 'in', value: cohort.id }] }]
+    expect((await s.post(`${project}/feature_flags/`, { key: 'payer', filters: { groups } })).status).toBe(201)
+    const library = open({ personalApiKey: s.key, featureFlagsPollingInterval: 1000 })
+    await library.reloadFeatureFlags()
+    const quietly = { sendFeatureFlagEvents: false }
+    expect(await library.getFeatureFlag('payer', 'payer-1', { ...quietly, onlyEvaluateLocally: true })).toBeUndefined()
+    expect(await library.getFeatureFlag('payer', 'payer-1', quietly)).toBe(false)
+    const event = { api_key: token, event: 'paid', distinct_id: 'payer-1', properties: {} }
+    expect((await s.as(undefined).post('/capture/', event)).status).toBe(200)
+    expect(await library.getFeatureFlag('payer', 'payer-1', quietly)).toBe(true)
+    expect(problems).toEqual([])
+  })
+
   it('delivers its events', async () => {
     const library = open()
     library.capture({ distinctId: `${name}-person`, event: '$set', properties: { $set: { plan: 'pro' } } })

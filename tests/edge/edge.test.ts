@@ -152,6 +152,12 @@ onEachDatabase('an edge', dialect => {
     const people = (await s.get(`${s.project}/persons/?distinct_id=ada`)).body.results
     await s.patch(`${s.project}/cohorts/${cohort.id}/add_persons_to_static_cohort/`, { person_ids: [people[0].uuid] })
     const member = [{ key: 'id', type: 'cohort', operator: 'in', value: cohort.id }]
+    const paid = { type: 'behavioral', key: 'paid', value: 'performed_event', time_value: 7, time_interval: 'day' }
+    const did = { name: 'Paid', filters: { properties: { type: 'AND', values: [paid] } } }
+    const { body: payers } = await s.post(`${s.project}/cohorts/`, did)
+    const payer = [{ key: 'id', type: 'cohort', operator: 'in', value: payers.id }]
+    await s.post(flags, { key: 'payer', filters: { groups: [{ properties: payer }] } })
+    await send({ event: 'paid', distinct_id: 'ada', properties: {} })
     await s.post(flags, { key: 'friends', filters: { groups: [{ properties: member }] } })
     const company = { aggregation_group_type_index: 0, groups: [{ properties: large }] }
     await s.post(flags, { key: 'large', filters: company })
@@ -160,7 +166,12 @@ onEachDatabase('an edge', dialect => {
       .poll(() => flagsAt(edge, body))
       .toMatchObject({
         errorsWhileComputingFlags: false,
-        flags: { pro: { enabled: true }, friends: { enabled: true }, large: { enabled: true } },
+        flags: {
+          pro: { enabled: true },
+          friends: { enabled: true },
+          large: { enabled: true },
+          payer: { enabled: true },
+        },
       })
     expect(await flagsAt(edge, body)).toEqual(await flagsAt(s, body))
     expect(await flagsAt(edge, asking('unknown'))).toEqual(await flagsAt(s, asking('unknown')))

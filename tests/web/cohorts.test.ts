@@ -48,6 +48,30 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('of what people did are built from event names, and say since when these are counted', async () => {
+    const { scenario } = visit
+    const page = await visit.signedIn(inProject('/cohorts/new'))
+    await page.getByRole('textbox', { name: 'Name' }).fill('Repeat buyers')
+    await page.getByRole('button', { name: 'Add event filter' }).click()
+    await page.getByRole('button', { name: 'Create cohort' }).click()
+    await page.getByText('`key` must be the name of an event').waitFor()
+    await page.getByRole('combobox', { name: 'Behavior' }).selectOption('performed event multiple times')
+    await page.getByRole('combobox', { name: 'Event', exact: true }).fill('bought')
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('at least')
+    await page.getByRole('textbox', { name: 'Number of events' }).fill('3')
+    await page.getByRole('textbox', { name: 'Length of time' }).fill('2')
+    await page.getByRole('combobox', { name: 'Unit of time' }).selectOption('weeks')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Create cohort' }).click()
+    await page.getByRole('heading', { name: 'Repeat buyers', level: 1 }).waitFor()
+    await page.getByText(/^bought: since /).waitFor()
+    await expectSound(page)
+    const { body } = await scenario.get(`${scenario.project}/cohorts/?search=Repeat`)
+    expect(body.results[0].filters.properties.values[0].values).toMatchObject([
+      { type: 'behavioral', key: 'bought', operator: 'gte', operator_value: 3, time_value: 2, time_interval: 'week' },
+    ])
+  })
+
   it('show a new count without polling', async () => {
     const { scenario } = visit
     const filtersFor = (plan: string) => {

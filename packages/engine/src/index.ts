@@ -13,6 +13,7 @@ export type {
   CohortDefinition,
   Definitions,
   EngineOptions,
+  EventHistory,
   FlagDefinition,
   Matcher,
   OverrideDefinition,
@@ -20,16 +21,27 @@ export type {
 } from './definition/definition.ts'
 export type { Issue, IssueCode } from './definition/issue.ts'
 export { type Operator, operators, strictOperators } from './definition/operator.ts'
+export { type Behavior, behaviorDaysMax, type CountOperator } from './definition/parse-behavior.ts'
 export { personCreatedAt } from './definition/parse-property.ts'
-export { type Remap, remapFilters, usesCohorts, usesFlags, usesOf } from './definition/references.ts'
+export {
+  behaviorsIn,
+  isBehavioral,
+  type Remap,
+  remapFilters,
+  usesCohorts,
+  usesFlags,
+  usesOf,
+} from './definition/references.ts'
 export { hasPayloadValue, parsePayload, type ReturnType, returnTypeOf, typeOfValue } from './definition/return-type.ts'
 export { isServerOnly } from './definition/server-only.ts'
 export { truncatedId, withDeviceId } from './definition/subject-ids.ts'
+export { dayNumber } from './evaluate/event-history.ts'
 export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
 export { firstCondition, type Outcome, type Reason, type ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
 export type { FlagValue } from './explain/reachable-values.ts'
 export type {
+  BehaviorTrace,
   CohortTrace,
   ConditionTrace,
   EnrollmentTrace,

@@ -5,6 +5,7 @@ import { trimAudit } from './features/audit/trim-audit.ts'
 import type { GatedWrites } from './features/change-control/gated-writes.ts'
 import { changeRequestJob } from './features/change-control/requests/run-requests.ts'
 import { scheduleJob } from './features/change-control/schedules/run-schedules.ts'
+import { trimEventDays } from './features/cohorts/behavior/trim-event-days.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
 import type { Email } from './features/emails/email.ts'
 import { type EmailTransport, emailJob } from './features/emails/send-emails.ts'
@@ -55,6 +56,7 @@ export function startBackgroundJobs(deps: Deps): JobRunner {
     node,
     jobs: [
       trimEvents,
+      trimEventDays(),
       trimChanges,
       trimSignInFailures,
       trimPersons(config.personDays),

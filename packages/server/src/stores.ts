@@ -15,6 +15,8 @@ import { sqlChangeRequestStore } from './features/change-control/requests/change
 import { sqlRequestCommentStore } from './features/change-control/requests/request-comment-store.sql.ts'
 import { sqlScheduleStore } from './features/change-control/schedules/schedule-store.sql.ts'
 import { sqlCodeReferenceStore } from './features/code-references/code-reference-store.sql.ts'
+import { sqlCountedEventStore } from './features/cohorts/behavior/counted-event-store.sql.ts'
+import { sqlEventDayStore } from './features/cohorts/behavior/event-day-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
@@ -131,9 +133,11 @@ const factories = {
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db, end }) => sqlCohortMemberStore(db, announcePersons(end)),
   cohorts: ({ db }) => sqlCohortStore(db),
+  countedEvents: ({ db }) => sqlCountedEventStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
   definitions: ({ db }) => sqlDefinitionStore(db),
+  eventDays: ({ db, end }) => sqlEventDayStore(db, announcePersons(end)),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),

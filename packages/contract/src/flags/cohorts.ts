@@ -23,7 +23,7 @@ import { CohortFilters } from './flag-definition.ts'
 export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000
 
-/** PostHog's shape; the last three fields are Halyard's. */
+/** PostHog's shape; the last four fields are Halyard's. */
 export const Cohort = Type.Object(
   {
     id: Type.Integer({ description: 'Unique id of the cohort.', examples: [7] }),
@@ -62,6 +62,13 @@ export const Cohort = Type.Object(
       description: 'Incremented by each change; send it back to detect conflicts (409).',
       examples: [1],
     }),
+    counted_events: Type.Array(
+      Type.Object({
+        event: Type.String({ description: 'Name of the event.', examples: ['paid'] }),
+        counted_since: Instant('Since when the event is counted; what people did before is not known.'),
+      }),
+      { description: 'The events that its behavioral filters name.', examples: [[]] },
+    ),
   },
   { title: 'Cohort', description: 'A named set of persons: dynamic (by filters) or static (a list).' },
 )

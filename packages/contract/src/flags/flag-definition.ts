@@ -309,12 +309,57 @@ export const Filters = Type.Object(
   },
 )
 
+const BehavioralFilter = Type.Object(
+  {
+    type: Type.Literal('behavioral', { description: 'A filter on what the person did.' }),
+    value: Type.String({
+      enum: ['performed_event', 'performed_event_multiple', 'performed_event_first_time'],
+      description: 'Whether the event was performed, how often, or for the first time, in the window.',
+      examples: ['performed_event_multiple'],
+    }),
+    key: Type.String({ maxLength: 200, description: 'Name of the event.', examples: ['paid'] }),
+    event_type: Type.Optional(Type.Literal('events', { description: 'Actions are not supported.' })),
+    time_value: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Length of the window: 1 to 366 days in all.', examples: [30] }),
+    ),
+    time_interval: Type.Optional(
+      Type.String({
+        enum: ['day', 'week', 'month', 'year'],
+        description: 'Unit of `time_value`: 1, 7, 30 or 365 calendar days in UTC, today included.',
+        examples: ['day'],
+      }),
+    ),
+    explicit_datetime: Type.Optional(
+      Nullable(Type.String({ description: 'The window as one text, instead of the two.', examples: ['-30d'] })),
+    ),
+    operator: Type.Optional(
+      Type.String({
+        enum: ['gte', 'gt', 'lte', 'lt', 'exact'],
+        description: 'How the number of events is compared, for `performed_event_multiple`.',
+        examples: ['gte'],
+      }),
+    ),
+    operator_value: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: 'What the number is compared with. People without an event have 0.',
+        examples: [3],
+      }),
+    ),
+    negation: Type.Optional(
+      Nullable(Type.Boolean({ description: 'Whether to match who did not.', examples: [false] })),
+    ),
+  },
+  { title: 'BehavioralFilter', description: 'How often a person performed an event in the last days.' },
+)
+
 const CohortFilterGroup = Type.Object(
   {
     type: Type.String({ enum: ['AND', 'OR'], description: 'Whether all or any of the values must match.' }),
     values: Type.Array(
-      Type.Union([Type.Ref('CohortFilterGroup'), PropertyFilter], {
-        description: 'Either nested groups or property filters, not both.',
+      Type.Union([Type.Ref('CohortFilterGroup'), PropertyFilter, BehavioralFilter], {
+        description: 'Either nested groups or filters, not both.',
       }),
       { description: 'Members of the group.' },
     ),

@@ -125,6 +125,16 @@ export const EdgeSubjectQuestion = Type.Object(
       description: 'Keys of flags with experience continuity.',
       examples: [[]],
     }),
+    events: Type.Optional(
+      Type.Array(Type.String({ maxLength: 200 }), {
+        maxItems: 1000,
+        description: 'Names of the events whose histories are needed.',
+        examples: [['paid']],
+      }),
+    ),
+    event_days: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 366, description: 'Days of the longest window.', examples: [30] }),
+    ),
   },
   { title: 'EdgeSubjectQuery', description: 'The person and groups that an edge needs stored data of.' },
 )
@@ -139,6 +149,19 @@ export const EdgeSubject = Type.Object(
       examples: [[7]],
     }),
     hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.', examples: [{}] }),
+    events: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({
+          first_day: Type.Integer({ description: 'First day in UTC, counted from 1970-01-01.', examples: [20_000] }),
+          days: Type.Array(Type.Array(Type.Integer()), {
+            description: 'Pairs of a day and the number of events on it.',
+            examples: [[[20_000, 3]]],
+          }),
+        }),
+        { description: 'Event name → how often the person performed it.', examples: [{}] },
+      ),
+    ),
   },
   { title: 'EdgeSubject', description: 'Stored data of a person and groups.' },
 )

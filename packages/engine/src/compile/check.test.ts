@@ -170,11 +170,18 @@ describe('checkFlag', () => {
     ])
   })
 
-  it('rejects a behavioral cohort, also when nested in another', () => {
-    const behavioral = { type: 'behavioral', key: '$pageview', value: 'performed_event' }
+  it('accepts a behavioral cohort, also when nested in another, but no behavioral filter in a flag', () => {
+    const behavioral = {
+      type: 'behavioral',
+      key: '$pageview',
+      value: 'performed_event',
+      time_value: 7,
+      time_interval: 'day',
+    }
     const cohorts = [cohortWith([behavioral], 1), cohortWith([{ type: 'cohort', key: 'id', value: 1 }], 2)]
     const filters = one({ key: 'id', type: 'cohort', value: 2 })
-    expect(problems(filters, { ...empty, cohorts })).toEqual([`behavioral_cohort ${first}.value`])
+    expect(problems(filters, { ...empty, cohorts })).toEqual([])
+    expect(problems(one(behavioral))).toContain(`behavioral_cohort ${first}.type`)
   })
 
   it('rejects a cohort that contains itself', () => {
@@ -227,7 +234,6 @@ describe('checkCohort', () => {
     ['an unknown cohort', [{ type: 'cohort', key: 'id', value: 9 }], `cohort_does_not_exist ${at}.value`],
     ['itself', [{ type: 'cohort', key: 'id', value: 1 }], `cohort_cycle ${at}.value`],
     ['not_in', [{ type: 'cohort', key: 'id', value: 9, operator: 'not_in' }], `wrong_operator ${at}.operator`],
-    ['what people did', [{ type: 'behavioral', key: '$pageview', value: 'x' }], `behavioral_cohort ${at}.type`],
     [
       'an unknown flag',
       [{ type: 'flag', key: '9', operator: 'flag_evaluates_to', value: true }],

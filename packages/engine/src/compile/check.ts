@@ -7,7 +7,7 @@ import { leavesOf, propertiesIn, type Reference } from '../definition/references
 import { estimateProgramSize, patternLengthMax, programSizeMax, programSizeSumMax } from '../definition/regex-limits.ts'
 import { Compiler } from './compiler.ts'
 import { compileTest } from './match/compile-test.ts'
-import { isBehavioral, type Node, nameOf, ReferenceGraph, titleOf } from './reference-graph.ts'
+import { type Node, nameOf, ReferenceGraph, titleOf } from './reference-graph.ts'
 
 const filtersBytesMax = 512 * 1024
 
@@ -38,7 +38,8 @@ export function checkCohort(cohort: CohortDefinition, definitions: Definitions, 
   if (hasTooManyPatterns(leaves, report)) return issues
   for (const leaf of leaves) {
     if (leaf.kind === 'value') checkValue(leaf, matching, report)
-    if (leaf.inverted) report('invalid_value', `${leaf.path}.inverted`, 'Use `negation: true` within a cohort.')
+    if (leaf.kind !== 'behavior' && leaf.inverted)
+      report('invalid_value', `${leaf.path}.inverted`, 'Use `negation: true` within a cohort.')
     if (leaf.kind === 'cohort' && leaf.excluded) {
       report('wrong_operator', `${leaf.path}.operator`, 'Use `negation: true` to exclude a cohort within a cohort.')
     }
@@ -111,7 +112,7 @@ function checkReferences(
   report: Report,
 ): void {
   for (const property of properties) {
-    if (property.kind !== 'value') checkReference(holder, property, graph, report)
+    if (property.kind === 'cohort' || property.kind === 'flag') checkReference(holder, property, graph, report)
   }
 }
 
@@ -149,10 +150,6 @@ function checkReached(holder: Node, target: Node, graph: ReferenceGraph, path: s
   }
   for (const node of graph.reachable(target)) {
     if (node.kind !== 'cohort') continue
-    if (isBehavioral(node.definition)) {
-      const message = `The cohort "${titleOf(node)}" is behavioral and cannot be used in a flag.`
-      report('behavioral_cohort', path, message)
-    }
     for (const reference of graph.dangling(node)) reportUnknown(reference, path, report)
     if (graph.next(node).some(next => graph.path(next, node) !== undefined)) {
       report('cohort_cycle', path, `The cohort "${titleOf(node)}" contains itself.`)

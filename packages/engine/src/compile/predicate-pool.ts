@@ -1,5 +1,6 @@
 import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
 import { acceptsNull, isStrict, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
+import type { BehaviorProperty } from '../definition/parse-behavior.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import {
   type CohortProperty,
@@ -8,6 +9,8 @@ import {
   personCreatedAt,
   type ValueProperty,
 } from '../definition/parse-property.ts'
+import { leavesOf } from '../definition/references.ts'
+import { historyOf, matchesBehavior } from '../evaluate/event-history.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
 import { NO_CACHE, NO_ENTITY, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
@@ -34,6 +37,7 @@ export type Reads =
   | { readonly kind: 'cohort'; readonly predicates: readonly number[] }
   | { readonly kind: 'staticCohort'; readonly id: number }
   | { readonly kind: 'flag'; readonly reference: string }
+  | { readonly kind: 'behavior'; readonly event: string; readonly days: number }
   | { readonly kind: 'nothing' }
   /** Refers to a cohort that does not exist or contains itself. */
   | { readonly kind: 'failure' }
@@ -102,6 +106,8 @@ export class PredicatePool {
         return this.#idOfCohort(property, entity)
       case 'flag':
         return this.#idOfFlag(property)
+      case 'behavior':
+        return this.#idOfBehavior(property)
     }
   }
 
@@ -180,6 +186,16 @@ export class PredicatePool {
     return id
   }
 
+  /** About the person, also in a condition about a group. */
+  #idOfBehavior({ behavior }: BehaviorProperty): number {
+    if (behavior === undefined) return this.#constant(UNKNOWN_FALSE)
+    const { event, days } = behavior
+    return this.#intern(`behavior ${JSON.stringify(behavior)}`, () => ({
+      predicate: ({ subject, now }) => ternaryOf(matchesBehavior(historyOf(subject, event), behavior, now)) | REMOTE,
+      reads: { kind: 'behavior', event, days },
+    }))
+  }
+
   #idOfCohort({ id, excluded }: CohortProperty, entity: number): number {
     const member = this.#idOfMembership(id, entity)
     return excluded ? this.#complementOf(member) : member
@@ -230,7 +246,11 @@ export class PredicatePool {
     if (tree === undefined) return { predicate: () => FAILED, reads: { kind: 'failure' } }
     const predicates: number[] = []
     const group = this.#group(tree, entity, predicates)
-    return { predicate: run => groupResult(run, group), reads: { kind: 'cohort', predicates } }
+    const reads: Reads = { kind: 'cohort', predicates }
+    // SDKs do not receive cohorts with behavioral filters, so they decline also where another filter decides.
+    const isRemote = leavesOf(tree).some(({ kind }) => kind === 'behavior')
+    if (isRemote) return { predicate: run => remote(groupResult(run, group)), reads }
+    return { predicate: run => groupResult(run, group), reads }
   }
 
   #group(group: ParsedGroup, entity: number, used: number[]): Group {
@@ -332,6 +352,8 @@ function groupResult(run: Run, { members, every }: Group): Ternary {
   }
   return ternaryOf(answer) | uncertainty
 }
+
+const remote = (result: Ternary): Ternary => (hasFailed(result) ? result : (result & TRUE) | REMOTE)
 
 function memberResult(run: Run, { id, negated, group }: Member): Ternary {
   const result = group === null ? run.decide(id) : groupResult(run, group)

@@ -1,5 +1,4 @@
 import type { CohortDefinition, Definitions, FlagDefinition } from '../definition/definition.ts'
-import { parseCohortFilters } from '../definition/parse-cohort.ts'
 import { type Reference, referencesIn } from '../definition/references.ts'
 
 /** A flag or a cohort as a node of the reference graph. */
@@ -88,14 +87,4 @@ export function nameOf(node: Node): string {
 export function titleOf(node: Node): string {
   if (node.kind === 'flag') return node.definition.key
   return node.definition.name || `cohort ${node.definition.id}`
-}
-
-/** Whether a cohort has behavioral filters, which need events and cannot be evaluated. */
-export function isBehavioral(cohort: CohortDefinition): boolean {
-  if (cohort.isStatic) return false
-  let behavioral = false
-  parseCohortFilters(cohort.filters, code => {
-    if (code === 'behavioral_cohort') behavioral = true
-  })
-  return behavioral
 }

@@ -14,6 +14,9 @@ export interface Requirements {
   /** Keys of the flags that need stored hash keys. */
   readonly continuityFlags: readonly string[]
   readonly deviceId: boolean
+  /** Names of the events that cohorts count, and the days of the longest window; 0 without any. */
+  readonly events: ReadonlySet<string>
+  readonly eventDays: number
 }
 
 export function requirementsOf(flags: readonly CompiledFlag[], compiler: Compiler): Requirements {
@@ -29,6 +32,8 @@ class Gathering implements Requirements {
   readonly staticCohorts = new Set<number>()
   readonly continuityFlags: string[] = []
   deviceId = false
+  readonly events = new Set<string>()
+  eventDays = 0
   readonly #compiler: Compiler
   readonly #visited: Uint8Array
 
@@ -67,6 +72,10 @@ class Gathering implements Requirements {
     this.#visited[id] = 1
     const reads = this.#compiler.pool.reads[id]!
     if (reads.kind === 'staticCohort') this.staticCohorts.add(reads.id)
+    if (reads.kind === 'behavior') {
+      this.events.add(reads.event)
+      this.eventDays = Math.max(this.eventDays, reads.days)
+    }
     if (reads.kind === 'cohort') for (const predicate of reads.predicates) this.#addPredicate(predicate)
     if (reads.kind === 'property') {
       this.#addProperty(reads.entity, reads.key)

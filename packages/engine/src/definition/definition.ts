@@ -59,4 +59,14 @@ export interface Subject {
   /** The stored hash key by flag key, for flags with experience continuity. */
   readonly hashKeyOverrides?: Readonly<Record<string, string>>
   readonly inStaticCohort?: (cohortId: number) => boolean
+  /** What the person has performed, by event name. An event without an entry was never performed. */
+  readonly events?: Readonly<Record<string, EventHistory>>
+}
+
+/** How often a person has performed an event. Days are calendar days in UTC, counted from 1970-01-01. */
+export interface EventHistory {
+  /** Also when it is older than every window. */
+  readonly firstDay: number
+  /** At least the days of the longest window, in any order. */
+  readonly days: readonly (readonly [day: number, count: number])[]
 }

@@ -1,5 +1,6 @@
 import type { Report } from './issue.ts'
 import { isDeeperThan, isRecord, own } from './json.ts'
+import { parseBehavior } from './parse-behavior.ts'
 import { type ParsedProperty, parseProperty } from './parse-property.ts'
 
 /** A cohort's tree: groups of groups, or groups of filters. */
@@ -57,7 +58,12 @@ function parseMembers(values: readonly unknown[], path: string, report: Report):
     if (isGroup(value) !== ofGroups) {
       report('mixed_cohort_group', memberPath, 'A group must contain either groups or properties, not both.')
     }
-    return ofGroups || isGroup(value) ? parseGroup(value, memberPath, report) : parseProperty(value, memberPath, report)
+    return ofGroups || isGroup(value) ? parseGroup(value, memberPath, report) : parseFilter(value, memberPath, report)
   })
   return members.every(member => member !== undefined) ? members : undefined
 }
+
+const parseFilter = (value: unknown, path: string, report: Report): ParsedProperty | undefined =>
+  isRecord(value) && own(value, 'type') === 'behavioral'
+    ? parseBehavior(value, path, report)
+    : parseProperty(value, path, report)

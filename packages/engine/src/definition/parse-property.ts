@@ -1,9 +1,10 @@
 import type { Report } from './issue.ts'
 import { isRecord, type JsonRecord, own } from './json.ts'
 import { hasAnyItem, hasIgnoreCase, hasPartialVersions, hasSameType, type Operator, parseOperator } from './operator.ts'
+import type { BehaviorProperty } from './parse-behavior.ts'
 
 /** One filter of a condition or of a cohort. */
-export type ParsedProperty = ValueProperty | CohortProperty | FlagProperty
+export type ParsedProperty = ValueProperty | CohortProperty | FlagProperty | BehaviorProperty
 
 /** How a strict operator compares. */
 export interface StrictMode {
@@ -98,7 +99,7 @@ function parseValueProperty(
     report(
       behavioral ? 'behavioral_cohort' : 'wrong_type',
       `${path}.type`,
-      behavioral ? 'Behavioral filters cannot be used in flags.' : typeMessage,
+      behavioral ? 'Behavioral filters can be used in cohorts only; use a cohort here.' : typeMessage,
     )
   }
   const operator = parseOperator(own(value, 'operator'))

@@ -1,4 +1,5 @@
 import { isRecord } from './json.ts'
+import type { Behavior } from './parse-behavior.ts'
 import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
 import { parseFilters } from './parse-filters.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty } from './parse-property.ts'
@@ -27,8 +28,18 @@ function idsOf(texts: readonly string[]): number[] {
 export type Reference = CohortProperty | FlagProperty
 
 export function referencesIn(filters: unknown): Reference[] {
-  return propertiesIn(filters).filter(property => property.kind !== 'value')
+  return propertiesIn(filters).filter(property => property.kind === 'cohort' || property.kind === 'flag')
 }
+
+/** The behavioral filters of a cohort; not those of the cohorts that it refers to. */
+export function behaviorsIn(filters: unknown): Behavior[] {
+  return propertiesIn(filters).flatMap(property =>
+    property.kind === 'behavior' && property.behavior !== undefined ? [property.behavior] : [],
+  )
+}
+
+/** Whether a cohort itself has behavioral filters, which need stored events: only the server can evaluate it. */
+export const isBehavioral = (filters: unknown): boolean => propertiesIn(filters).some(({ kind }) => kind === 'behavior')
 
 /** All filters of a flag or a cohort. */
 export function propertiesIn(filters: unknown): ParsedProperty[] {

@@ -1,6 +1,7 @@
 import { cohortNestingMax } from '../compile/predicate-pool.ts'
 import type { Project } from '../compile/project.ts'
 import { toText } from '../definition/json.ts'
+import type { Behavior, BehaviorProperty } from '../definition/parse-behavior.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import {
   type CohortProperty,
@@ -10,9 +11,18 @@ import {
   type ValueProperty,
 } from '../definition/parse-property.ts'
 import { inputLengthMax } from '../definition/regex-limits.ts'
+import { countIn, historyOf } from '../evaluate/event-history.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
-import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace, RegexLimit } from './trace.ts'
+import type {
+  BehaviorTrace,
+  CohortTrace,
+  FilterTrace,
+  FlagTrace,
+  GroupTrace,
+  PropertyTrace,
+  RegexLimit,
+} from './trace.ts'
 
 /** Explains single filters: what they read and their result. */
 export class FilterExplainer {
@@ -39,6 +49,8 @@ export class FilterExplainer {
         return this.#cohort(property, entity, negated, inCohort)
       case 'flag':
         return this.#flag(property, entity, negated)
+      case 'behavior':
+        return this.#behavior(property, entity, negated)
     }
   }
 
@@ -121,7 +133,19 @@ export class FilterExplainer {
       ...verdict(this.#run.decide(compiler.pool.idOf(property, entity)), negated),
     }
   }
+
+  #behavior(property: BehaviorProperty, entity: number, negated: boolean): BehaviorTrace {
+    const { event, measure, operator, count, days } = property.behavior ?? unknownBehavior
+    return {
+      kind: 'behavior',
+      ...{ event, measure, operator, count, days },
+      seen: countIn(historyOf(this.#run.subject, event), days, this.#run.now),
+      ...verdict(this.#run.decide(this.#project.compiler.pool.idOf(property, entity)), negated),
+    }
+  }
 }
+
+const unknownBehavior: Behavior = { event: '', measure: 'count', operator: 'gte', count: 1, days: 1 }
 
 function verdict(result: Ternary, negated: boolean): Pick<FilterTrace, 'matched' | 'negated' | 'certain' | 'failed'> {
   const matched = isTrue(negated ? negate(result) : result)

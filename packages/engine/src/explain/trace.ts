@@ -1,3 +1,4 @@
+import type { CountOperator } from '../definition/parse-behavior.ts'
 import type { Outcome } from '../evaluate/outcome.ts'
 
 /** The full explanation of a flag's result, as JSON-compatible data. */
@@ -115,4 +116,15 @@ export interface GroupTrace {
   readonly members: readonly (GroupTrace | FilterTrace)[]
 }
 
-export type FilterTrace = PropertyTrace | CohortTrace | FlagTrace
+export interface BehaviorTrace extends Verdict {
+  readonly kind: 'behavior'
+  readonly event: string
+  readonly measure: 'count' | 'first_time'
+  readonly operator: CountOperator
+  readonly count: number
+  readonly days: number
+  /** How often the event was performed in the window. */
+  readonly seen: number
+}
+
+export type FilterTrace = PropertyTrace | CohortTrace | FlagTrace | BehaviorTrace

@@ -1,5 +1,6 @@
 import type { Definitions } from '../definition/definition.ts'
 import { isRecord, type JsonRecord } from '../definition/json.ts'
+import { isBehavioral } from '../definition/references.ts'
 import { isServerOnly } from '../definition/server-only.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -14,7 +15,7 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
     const chain = snapshot.dependencyChain(String(copy.key))
     return { ...copy, key: chain.at(-1) ?? copy.key, dependency_chain: chain }
   }
-  const dynamic = definitions.cohorts.filter(cohort => !cohort.isStatic)
+  const dynamic = definitions.cohorts.filter(cohort => !cohort.isStatic && !isBehavioral(cohort.filters))
   return {
     flags: definitions.flags.map(flag => ({
       id: flag.id,

@@ -37,7 +37,20 @@ export function randomSubject(random: Random): Subject {
     groups,
     groupProperties,
     inStaticCohort: id => members.has(id),
+    events: randomEvents(random),
   }
+}
+
+/** Around the day at which the random projects are evaluated. */
+function randomEvents(random: Random): NonNullable<Subject['events']> {
+  const today = Math.floor(Date.parse('2024-07-31T12:34:00Z') / 86_400_000)
+  const events: [string, { firstDay: number; days: (readonly [number, number])[] }][] = []
+  for (const name of ['paid', 'seen']) {
+    const days = random.list(4, index => [today - 5 * index - random.below(5), 1 + random.below(3)] as const)
+    const firstDay = Math.min(...days.map(([day]) => day)) - (random.chance(0.3) ? 100 : 0)
+    if (days.length > 0) events.push([name, { firstDay, days }])
+  }
+  return Object.fromEntries(events)
 }
 
 function uuid(random: Random): string {
@@ -326,7 +339,21 @@ function randomLeaf(random: Random, cohortId: number): Record<string, unknown> {
     return { key: 'id', type: 'cohort', value, ...negation }
   }
   if (random.chance(0.08)) return { ...randomDependency(random, 4), ...negation }
+  if (cohortId === 3 && random.chance(0.4)) return { ...randomBehavior(random), ...negation }
   return { ...randomFilter(random), ...negation }
+}
+
+function randomBehavior(random: Random): Record<string, unknown> {
+  return {
+    type: 'behavioral',
+    event_type: 'events',
+    key: random.pick(['paid', 'seen', 'constructor']),
+    value: random.pick(['performed_event', 'performed_event_multiple', 'performed_event_first_time', 'unknown']),
+    operator: random.pick(['gte', 'lte', 'gt', 'lt', 'exact']),
+    operator_value: random.below(4),
+    time_value: 1 + random.below(3),
+    time_interval: random.pick(['day', 'week']),
+  }
 }
 
 /** Flags up to 3 use no cohorts, so that cohorts can refer to them without a cycle. */

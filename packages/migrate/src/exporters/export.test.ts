@@ -200,4 +200,20 @@ describe('PostHog', () => {
     expect(flags).toMatchObject([{ sourceId: '7', key: 'kept' }])
     expect(cohorts).toMatchObject([{ sourceId: '3', content: { filters: cohort.filters } }])
   })
+
+  it('refuses flags of cohorts about what people did, as flagd does', () => {
+    const did = {
+      type: 'behavioral',
+      key: 'paid',
+      value: 'performed_event',
+      time_value: 7,
+      time_interval: 'day',
+    } as const
+    const filters = { properties: { type: 'AND' as const, values: [did] } }
+    const cohort: ExportedCohort = { id: 3, name: 'Payers', isStatic: false, filters }
+    const payer = flag(7, 'payer', one({ properties: [{ key: 'id', type: 'cohort', operator: 'in', value: 3 }] }))
+    for (const { items } of [exportPostHog(project([payer], [cohort])), exportFlagd(project([payer], [cohort]))]) {
+      expect(items.map(({ status }) => status)).toEqual(['refused'])
+    }
+  })
 })

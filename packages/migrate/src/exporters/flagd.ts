@@ -116,6 +116,7 @@ function writeProperty(property: Property, context: Context): Logic {
   const { notes, cohorts } = context
   if (property.type === 'flag') return notes.refuse('flagd has no dependencies between flags.')
   if (property.type === 'group') return notes.refuse('flagd has no groups.')
+  if (property.type === 'behavioral') return notes.refuse('flagd does not know what people did.')
   if (property.type === 'cohort') {
     const cohort = cohorts.get(String(property.value))
     if (!cohort || cohort.isStatic) return notes.refuse('The members of a static cohort cannot be written.')

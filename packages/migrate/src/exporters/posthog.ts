@@ -40,7 +40,7 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
     const foreign = properties.find(isForeign)
     if (foreign) return notes.refuse(`PostHog does not have the operator ${foreign.operator ?? 'exact'} used here.`)
     if (properties.some(({ type, value }) => type === 'cohort' && foreignCohorts.has(String(value)))) {
-      return notes.refuse('A cohort of the flag is static, or uses operators that PostHog does not have.')
+      return notes.refuse('A cohort of the flag is static or behavioral, or uses operators that PostHog does not have.')
     }
     if (properties.some(({ type, key }) => type === 'flag' && refused.has(key))) {
       return notes.refuse('A flag that it depends on cannot be written.')
@@ -81,14 +81,15 @@ export function exportPostHog({ flags, cohorts, groupTypes }: ExportedProject): 
   }
 }
 
-/** The members of static cohorts cannot be written; a cohort in which one is used is lost with it. */
+/** The members of static cohorts cannot be written, and PostHog has no behavioral ones in flags; a cohort in which one is used is lost with it. */
 function foreignCohortsOf(cohorts: readonly ExportedCohort[]): ReadonlySet<string> {
   const foreign = new Set<string>()
   for (let count = -1; count < foreign.size; ) {
     count = foreign.size
     for (const cohort of cohorts) {
       const isLost = ({ type, value }: Property) => type === 'cohort' && foreign.has(String(value))
-      if (cohort.isStatic || leavesOf(cohort).some(leaf => isForeign(leaf) || isLost(leaf))) {
+      const isBehavioral = ({ type }: Property) => type === 'behavioral'
+      if (cohort.isStatic || leavesOf(cohort).some(leaf => isBehavioral(leaf) || isForeign(leaf) || isLost(leaf))) {
         foreign.add(String(cohort.id))
       }
     }

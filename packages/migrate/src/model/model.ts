@@ -129,7 +129,8 @@ export interface Condition {
 
 export interface Property {
   readonly key: string
-  readonly type: 'person' | 'group' | 'cohort' | 'flag'
+  /** `behavioral` in cohorts that are exported. */
+  readonly type: 'person' | 'group' | 'cohort' | 'flag' | 'behavioral'
   readonly operator?: string
   readonly value?: unknown
   /** In cohorts. */

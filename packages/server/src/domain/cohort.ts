@@ -37,6 +37,8 @@ export interface Calculation {
   readonly lastError: string | null
   /** Undefined when no job is queued or running. */
   readonly job: { readonly processed: number; readonly total: number | null } | undefined
+  /** The events that its behavioral filters name, by name; empty when it is deleted. */
+  readonly countedEvents: readonly { readonly event: string; readonly countedSince: Instant }[]
 }
 
 export const notCalculated: Calculation = {
@@ -45,6 +47,7 @@ export const notCalculated: Calculation = {
   errors: 0,
   lastError: null,
   job: undefined,
+  countedEvents: [],
 }
 
 export const contentOf = ({ name, description, filters, deleted }: CohortContent): CohortContent => ({

@@ -60,7 +60,8 @@ function analyze({ project, cohorts }: ServedProject, { definition }: CompiledFl
 }
 
 function isMissingSomething(requirements: Requirements, request: IdentifiedRequest): boolean {
-  if (requirements.staticCohorts.size > 0 || requirements.continuityFlags.length > 0) return true
+  const { staticCohorts, continuityFlags, events } = requirements
+  if (staticCohorts.size > 0 || continuityFlags.length > 0 || events.size > 0) return true
   for (const name of requirements.personProperties) {
     if (!Object.hasOwn(request.personProperties, name) && name !== 'distinct_id') return true
   }

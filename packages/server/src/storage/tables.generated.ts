@@ -208,6 +208,13 @@ export interface Tables {
     errors_calculating: number
     last_error: string | null
   }
+  counted_events: {
+    id: Generated<number>
+    project_id: number
+    name: string
+    counted_since: string
+    ended_at: string | null
+  }
   dashboards: {
     id: Generated<number>
     project_id: number
@@ -536,6 +543,13 @@ export interface Tables {
     project_id: number
     distinct_id: string
     person_id: number
+  }
+  person_event_days: {
+    person_id: number
+    event_id: number
+    day: number
+    count: number
+    is_kept: number
   }
   person_seen: {
     person_id: number

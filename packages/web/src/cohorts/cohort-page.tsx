@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -55,11 +55,31 @@ export function CohortPage() {
             <fieldset disabled={!canEdit} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
               <CohortForm key={loadedCohort.version} projectId={projectId} cohort={loadedCohort} />
             </fieldset>
+            {loadedCohort.counted_events.length > 0 && <CountedEvents cohort={loadedCohort} />}
             <CohortPeople projectId={projectId} cohort={loadedCohort} canEdit={canEdit} />
           </Stack>
         </Page>
       )}
     </Loaded>
+  )
+}
+
+/** Since when people's events are known. */
+function CountedEvents({ cohort }: { cohort: Cohort }) {
+  const t = useMessages().behavior
+  const { moment } = useFormats()
+  return (
+    <section aria-label={t.countedSince}>
+      <Title order={2}>{t.countedSince}</Title>
+      <Text size="sm" c="dimmed">
+        {t.countedHint}
+      </Text>
+      <ul>
+        {cohort.counted_events.map(({ event, counted_since }) => (
+          <li key={event}>{t.since(event, moment(counted_since))}</li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

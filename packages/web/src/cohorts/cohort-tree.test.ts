@@ -12,6 +12,12 @@ describe('cohort filters', () => {
     expect(writeTree(readTree(filters)!)).toEqual(filters)
   })
 
+  it('keep filters on what people did', () => {
+    const paid = { type: 'behavioral', key: 'paid', value: 'performed_event', operator: 'gte', time_value: 7 }
+    const filters = { properties: { type: 'OR', values: [{ type: 'AND', values: [paid] }] } }
+    expect(writeTree(readTree(filters)!)).toEqual(filters)
+  })
+
   it('keep nested groups', () => {
     const inner = { type: 'OR', values: [filter('b'), filter('c')] }
     const filters = { properties: { type: 'AND', values: [{ type: 'AND', values: [filter('a')] }, inner] } }

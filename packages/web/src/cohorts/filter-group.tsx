@@ -105,6 +105,16 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
   )
 }
 
+const performed: Property = {
+  type: 'behavioral',
+  key: '',
+  value: 'performed_event',
+  event_type: 'events',
+  operator: 'gte',
+  time_value: 30,
+  time_interval: 'day',
+}
+
 function AddMember({ canNest, onAdd }: { canNest: boolean; onAdd: (member: FilterMember) => void }) {
   const t = useMessages()
   const filter: Property = { key: '', type: 'person', operator: 'exact', value: [] }
@@ -116,6 +126,7 @@ function AddMember({ canNest, onAdd }: { canNest: boolean; onAdd: (member: Filte
   return (
     <Group gap="xs">
       {button(t.editor.addFilter, filter)}
+      {button(t.behavior.add, performed)}
       {button(t.cohorts.addCohort, { key: 'id', type: 'cohort', operator: 'in', value: '' })}
       {canNest && button(t.cohorts.addGroup, { type: 'OR', members: [filter] })}
     </Group>

@@ -1,7 +1,8 @@
 /** A flag's filters as the web app reads and edits them. Unknown keys are preserved. */
 export interface Property {
   readonly key: string
-  readonly type: 'person' | 'group' | 'cohort' | 'flag'
+  /** `behavioral` in cohorts only. */
+  readonly type: 'person' | 'group' | 'cohort' | 'flag' | 'behavioral'
   readonly operator: string
   readonly value: unknown
   readonly group_type_index?: number | null
@@ -55,10 +56,11 @@ const readCondition = (group: JsonObject): Condition => ({
   rollout_percentage: typeof group.rollout_percentage === 'number' ? group.rollout_percentage : null,
 })
 
+const types = ['cohort', 'flag', 'group', 'behavioral'] as const
+
 function readProperty(property: JsonObject): Property {
-  const type =
-    property.type === 'cohort' || property.type === 'flag' || property.type === 'group' ? property.type : 'person'
-  const usual = { cohort: 'in', flag: 'flag_evaluates_to', person: 'exact', group: 'exact' }[type]
+  const type = types.find(one => one === property.type) ?? 'person'
+  const usual = { cohort: 'in', flag: 'flag_evaluates_to', behavioral: 'gte', person: 'exact', group: 'exact' }[type]
   return {
     ...property,
     type,

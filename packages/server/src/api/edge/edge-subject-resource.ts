@@ -12,6 +12,7 @@ export const wantedToWire = (project: string, wanted: WantedSubject): EdgeSubjec
   groups: wanted.groups.map(({ typeIndex, type, key }) => ({ type_index: typeIndex, type, key })),
   static_cohorts: [...wanted.staticCohorts],
   continuity_flags: [...wanted.continuityFlags],
+  ...(wanted.events.length > 0 && { events: [...wanted.events], event_days: wanted.eventDays }),
 })
 
 export const wantedFromWire = (question: EdgeSubjectQuestion): WantedSubject => ({
@@ -21,6 +22,8 @@ export const wantedFromWire = (question: EdgeSubjectQuestion): WantedSubject => 
   groups: question.groups.map(({ type_index, type, key }) => ({ typeIndex: type_index, type, key })),
   staticCohorts: question.static_cohorts,
   continuityFlags: question.continuity_flags,
+  events: question.events ?? [],
+  eventDays: question.event_days ?? 0,
 })
 
 export const subjectToWire = (subject: StoredSubject): EdgeSubject => ({
@@ -28,6 +31,7 @@ export const subjectToWire = (subject: StoredSubject): EdgeSubject => ({
   group_properties: subject.groupProperties ?? {},
   static_cohorts: [...(subject.staticCohorts ?? [])],
   hash_keys: subject.hashKeyOverrides ?? {},
+  ...(subject.events && { events: eventsToWire(subject.events) }),
 })
 
 export const subjectFromWire = (wire: EdgeSubject): StoredSubject => ({
@@ -35,4 +39,21 @@ export const subjectFromWire = (wire: EdgeSubject): StoredSubject => ({
   groupProperties: wire.group_properties as Readonly<Record<string, Properties>>,
   staticCohorts: new Set(wire.static_cohorts),
   hashKeyOverrides: wire.hash_keys,
+  ...(wire.events && { events: eventsFromWire(wire.events) }),
 })
+
+const eventsToWire = (events: NonNullable<StoredSubject['events']>): NonNullable<EdgeSubject['events']> =>
+  Object.fromEntries(
+    Object.entries(events).map(([name, { firstDay, days }]) => [
+      name,
+      { first_day: firstDay, days: days.map(([day, count]) => [day, count]) },
+    ]),
+  )
+
+const eventsFromWire = (events: NonNullable<EdgeSubject['events']>): NonNullable<StoredSubject['events']> =>
+  Object.fromEntries(
+    Object.entries(events).map(([name, { first_day, days }]) => [
+      name,
+      { firstDay: first_day, days: days.map(([day = 0, count = 0]) => [day, count]) },
+    ]),
+  )

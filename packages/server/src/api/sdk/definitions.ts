@@ -1,4 +1,4 @@
-import { usesCohorts } from '@halyard/engine'
+import { isBehavioral, usesCohorts } from '@halyard/engine'
 import type { Flag } from '../../domain/flag.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Project } from '../../tenancy.ts'
@@ -123,7 +123,7 @@ export function createDefinitions(): Definitions {
   }
 }
 
-/** The cohorts that flags use, transitively. Only the server knows the members of static cohorts. */
+/** The cohorts that flags use, transitively. Only the server knows the members of static cohorts, and what people did. */
 function cohortsOf(served: ServedProject, used: Set<number>): readonly (readonly [string, unknown])[] {
   const byId = new Map(served.cohorts.map(cohort => [cohort.id, cohort]))
   for (const id of used) for (const inner of usesCohorts(byId.get(id)?.filters)) used.add(inner)
@@ -131,6 +131,8 @@ function cohortsOf(served: ServedProject, used: Set<number>): readonly (readonly
     .sort((a, b) => a - b)
     .flatMap(id => {
       const cohort = byId.get(id)
-      return cohort === undefined || cohort.isStatic ? [] : [[String(id), cohortToWire(cohort, served)] as const]
+      return cohort === undefined || cohort.isStatic || isBehavioral(cohort.filters)
+        ? []
+        : [[String(id), cohortToWire(cohort, served)] as const]
     })
 }

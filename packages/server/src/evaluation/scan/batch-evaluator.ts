@@ -1,5 +1,6 @@
 import {
   compile,
+  dayNumber,
   type EvaluateOptions,
   type Outcome,
   personCreatedAt,
@@ -7,7 +8,7 @@ import {
   type Subject,
 } from '@halyard/engine'
 import { linearRegex } from '../linear-regex.ts'
-import type { Batch, Needs } from './batch.ts'
+import { type Batch, historyOf, type Needs } from './batch.ts'
 import { needsIdentity } from './needs-identity.ts'
 import { PropertyLines } from './property-lines.ts'
 import type { FlagQuery, ScanRequest, Target } from './scan-request.ts'
@@ -65,17 +66,20 @@ export class BatchEvaluator {
     this.#values = this.#names.map(() => undefined)
     const staticCohorts = isPersons ? requirements.flatMap(required => [...required.staticCohorts]) : []
     const continuityFlags = isPersons ? requirements.flatMap(required => required.continuityFlags) : []
+    const events = isPersons ? requirements.flatMap(required => [...required.events]) : []
     const isPersonal =
       continuityFlags.length > 0 ||
       readsOwnName ||
       queries.some(({ definitions }) => definitions.flags.some(flag => needsIdentity(flag.filters)))
-    this.#isMemoizable = !isPersonal && staticCohorts.length === 0
+    this.#isMemoizable = !isPersonal && staticCohorts.length === 0 && events.length === 0
     this.needs = {
-      ids: wantsIds || staticCohorts.length > 0 || continuityFlags.length > 0,
+      ids: wantsIds || staticCohorts.length > 0 || continuityFlags.length > 0 || events.length > 0,
       identities: isPersonal || !isPersons,
       createdAt: isPersons && names.includes(personCreatedAt),
       staticCohorts: [...new Set(staticCohorts)],
       continuityFlags: [...new Set(continuityFlags)],
+      events: [...new Set(events)],
+      sinceDay: dayNumber(now) - Math.max(0, ...requirements.map(({ eventDays }) => eventDays)),
     }
   }
 
@@ -155,14 +159,19 @@ export class BatchEvaluator {
     const id = batch.ids[row]
     const cohorts = id === undefined ? undefined : batch.cohorts.get(id)
     const hashKeyOverrides = id === undefined ? undefined : batch.hashKeys.get(id)
+    const histories = id === undefined ? undefined : batch.histories.get(id)
     return {
       distinctId: identity,
       personProperties: properties,
       inStaticCohort: cohortId => cohorts?.has(cohortId) ?? false,
       ...(hashKeyOverrides && { hashKeyOverrides }),
+      ...(histories && { events: eventsOf(histories) }),
     }
   }
 }
+
+const eventsOf = (histories: NonNullable<ReturnType<Batch['histories']['get']>>): NonNullable<Subject['events']> =>
+  Object.fromEntries(Object.entries(histories).map(([name, text]) => [name, historyOf(text)]))
 
 /** Conservative: a false positive costs time, never correctness. */
 const mentions = ({ definitions }: FlagQuery, name: string): boolean =>

@@ -1,4 +1,5 @@
-import { personCreatedAt } from '@halyard/engine'
+import { type EventHistory, personCreatedAt } from '@halyard/engine'
+import { readDays } from '../../domain/event-days.ts'
 
 /** The columns to read for each person or group. */
 export interface Needs {
@@ -10,6 +11,9 @@ export interface Needs {
   readonly staticCohorts: readonly number[]
   /** Keys of the flags whose stored hash keys are needed. */
   readonly continuityFlags: readonly string[]
+  /** Names of the events whose histories are needed, and the first day of the longest window. */
+  readonly events: readonly string[]
+  readonly sinceDay: number
 }
 
 /** SQL for the properties as JSON, on both databases. Stored properties never contain a line break outside of text. */
@@ -33,6 +37,14 @@ export interface Batch {
   readonly cohorts: ReadonlyMap<number, ReadonlySet<number>>
   /** Stored hash keys by person and flag. */
   readonly hashKeys: ReadonlyMap<number, Readonly<Record<string, string>>>
+  /** By person and event, as text until a subject is evaluated. */
+  readonly histories: ReadonlyMap<number, Readonly<Record<string, HistoryText>>>
+}
+
+export interface HistoryText {
+  readonly firstDay: number
+  /** `day:count,day:count`; null without a day in the window. */
+  readonly days: string | null
 }
 
 export interface BatchOrder {
@@ -105,3 +117,36 @@ export function cohortsByPerson(rows: readonly { readonly person_id: Id; readonl
   }
   return byPerson
 }
+
+/** SQL for the histories of a range of persons, on both databases. The first placeholder is the first day of the longest window. */
+export const historiesQuery = (
+  placeholder: (position: number) => string,
+  joined: (text: string) => string,
+  eventIds: readonly number[],
+): string => `
+  select person_id, event_id, min(day) as first_day,
+    ${joined(`case when day >= ${placeholder(1)} then day || ':' || count end`)} as days
+  from person_event_days
+  where person_id between ${placeholder(2)} and ${placeholder(3)} and event_id in (${eventIds.join(', ')})
+  group by person_id, event_id`
+
+export function historiesByPerson(
+  rows: readonly {
+    readonly person_id: Id
+    readonly event_id: Id
+    readonly first_day: Id
+    readonly days: string | null
+  }[],
+  names: ReadonlyMap<number, string>,
+): Batch['histories'] {
+  const byPerson = new Map<number, Record<string, HistoryText>>()
+  for (const row of rows) {
+    const id = Number(row.person_id)
+    const histories = byPerson.get(id) ?? (Object.create(null) as Record<string, HistoryText>)
+    histories[names.get(Number(row.event_id))!] = { firstDay: Number(row.first_day), days: row.days }
+    byPerson.set(id, histories)
+  }
+  return byPerson
+}
+
+export const historyOf = ({ firstDay, days }: HistoryText): EventHistory => ({ firstDay, days: readDays(days) })

@@ -5,6 +5,8 @@ import {
   batchBytesMax,
   cohortsByPerson,
   hashKeysByPerson,
+  historiesByPerson,
+  historiesQuery,
   type Needs,
   propertiesColumn,
   type Read,
@@ -82,6 +84,7 @@ export function postgresSource(
         identities: row.identities ?? [],
         cohorts: low === undefined ? new Map() : await cohortsOf(low, high as number),
         hashKeys: low === undefined ? new Map() : await hashKeysOf(low, high as number),
+        histories: low === undefined ? new Map() : await historiesOf(low, high as number),
       }
     },
     async freeze() {
@@ -109,6 +112,23 @@ export function postgresSource(
       [low, high, needs.continuityFlags],
     )
     return hashKeysByPerson(rows)
+  }
+
+  async function historiesOf(low: number, high: number) {
+    if (needs.events.length === 0 || !isPersons) return new Map()
+    const counted = await client.query<{ id: number | string; name: string }>(
+      'select id, name from counted_events where project_id = $1 and ended_at is null and name = any($2)',
+      [projectId, needs.events],
+    )
+    const names = new Map(counted.rows.map(({ id, name }) => [Number(id), name]))
+    if (names.size === 0) return new Map()
+    const query = historiesQuery(
+      position => `$${position}`,
+      text => `string_agg(${text}, ',')`,
+      [...names.keys()],
+    )
+    const { rows } = await client.query(query, [needs.sinceDay, low, high])
+    return historiesByPerson(rows, names)
   }
 }
 

@@ -6,6 +6,8 @@ export type OpenSource = (needs: Needs, order: BatchOrder) => Promise<Source>
 
 const rowsFirst = 500
 const rowsMax = 5000
+/** Histories of events can be as long as hundreds of days. */
+const rowsWithEventsMax = 500
 /** Target length of the properties of a batch. */
 const batchCharacters = 2_000_000
 
@@ -15,7 +17,7 @@ const nextRows = (batch: Batch, rows: number): number => {
   return Math.max(1, Math.min(rowsMax, rows * 4, Math.floor(batchCharacters / Math.max(perRow, 1))))
 }
 
-async function* batches(source: Source, start: number | undefined): AsyncGenerator<Batch> {
+async function* batches(source: Source, { events }: Needs, start: number | undefined): AsyncGenerator<Batch> {
   let after = start
   let rows = rowsFirst
   for (;;) {
@@ -23,7 +25,7 @@ async function* batches(source: Source, start: number | undefined): AsyncGenerat
     if (batch.size > 0) yield batch
     if (!batch.hasMore) return
     after = batch.last
-    rows = nextRows(batch, rows)
+    rows = Math.min(nextRows(batch, rows), events.length > 0 ? rowsWithEventsMax : rowsMax)
   }
 }
 
@@ -40,7 +42,7 @@ export async function tally(
   let total = 0
   try {
     await source.freeze()
-    for await (const batch of batches(source, undefined)) {
+    for await (const batch of batches(source, evaluator.needs, undefined)) {
       evaluator.evaluate(batch, sampler ? (combination, row) => sampler.add(combination, batch, row) : () => {})
       total += batch.size
       await onProgress(total)
@@ -84,7 +86,7 @@ export async function walk(
   const evaluator = new BatchEvaluator(request, true)
   const source = await openSource(evaluator.needs, { descending: request.descending, search: request.search })
   try {
-    for await (const batch of batches(source, request.after)) {
+    for await (const batch of batches(source, evaluator.needs, request.after)) {
       const on: number[] = []
       evaluator.evaluate(batch, (combination, row) => {
         if (combination.outcomes[0]!.enabled) on.push(batch.ids[row]!)

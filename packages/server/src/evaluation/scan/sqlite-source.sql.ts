@@ -6,6 +6,8 @@ import {
   batchBytesMax,
   cohortsByPerson,
   hashKeysByPerson,
+  historiesByPerson,
+  historiesQuery,
   type Needs,
   propertiesColumn,
   type Read,
@@ -61,6 +63,7 @@ export function sqliteSource(
     where so_far <= ${batchBytesMax}`)
   const cohorts = needs.staticCohorts.length > 0 ? prepareCohorts(handle, needs.staticCohorts) : undefined
   const hashKeys = needs.continuityFlags.length > 0 ? prepareHashKeys(handle, needs.continuityFlags) : undefined
+  const histories = needs.events.length > 0 && isPersons ? prepareHistories(handle, projectId, needs) : undefined
   let isFrozen = false
 
   return {
@@ -83,6 +86,7 @@ export function sqliteSource(
         identities: row.identities === undefined ? [] : JSON.parse(row.identities),
         cohorts: low === undefined || !cohorts ? new Map() : cohorts(low, high as number),
         hashKeys: low === undefined || !hashKeys ? new Map() : hashKeys(low, high as number),
+        histories: low === undefined || !histories ? new Map() : histories(low, high as number),
       }
     },
     async freeze() {
@@ -120,4 +124,27 @@ function prepareHashKeys(
     `select person_id, flag_key, hash_key from hash_key_overrides where person_id between ? and ? and flag_key in (${placeholders(keys)})`,
   )
   return (low, high) => hashKeysByPerson(statement.all(low, high, ...keys) as Parameters<typeof hashKeysByPerson>[0])
+}
+
+function prepareHistories(
+  handle: SqliteHandle,
+  projectId: number,
+  { events, sinceDay }: Needs,
+): (low: number, high: number) => Batch['histories'] {
+  const counted = handle.prepare(
+    `select id, name from counted_events where project_id = ? and ended_at is null and name in (${placeholders(events)})`,
+  )
+  return (low, high) => {
+    const rows = counted.all(projectId, ...events) as { id: number; name: string }[]
+    const names = new Map(rows.map(({ id, name }) => [id, name]))
+    const query = historiesQuery(
+      () => '?',
+      text => `group_concat(${text}, ',')`,
+      [...names.keys()],
+    )
+    return historiesByPerson(
+      handle.prepare(query).all(sinceDay, low, high) as Parameters<typeof historiesByPerson>[0],
+      names,
+    )
+  }
 }

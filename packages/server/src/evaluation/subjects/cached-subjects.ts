@@ -1,7 +1,7 @@
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import { InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 import type { Properties } from './evaluation-request.ts'
-import type { StoredSubject, StoredSubjects, WantedSubject } from './gather-subject.ts'
+import { isPersonWanted, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
 
 /** A stored person as JSON, which takes a fraction of the memory of an object. */
 interface CachedPerson {
@@ -9,6 +9,8 @@ interface CachedPerson {
   readonly properties: string
   readonly staticCohorts: ReadonlySet<number>
   readonly hashKeyOverrides: Readonly<Record<string, string>>
+  /** The histories of events as JSON; undefined when none are needed. */
+  readonly events?: string
 }
 
 interface Caches {
@@ -48,18 +50,19 @@ export function cachedSubjects(
 
   async function loadPerson(projectId: number, wanted: WantedSubject): Promise<CachedPerson | undefined> {
     const alone = { ...wanted, anonDistinctId: undefined, personProperties: true, groups: [] }
-    const { personId, personProperties, staticCohorts, hashKeyOverrides } = await source.find(projectId, alone)
+    const { personId, personProperties, staticCohorts, hashKeyOverrides, events } = await source.find(projectId, alone)
     if (personId === undefined) return undefined
     return {
       id: personId,
       properties: JSON.stringify(personProperties),
       staticCohorts: staticCohorts ?? new Set(),
       hashKeyOverrides: hashKeyOverrides ?? {},
+      ...(events && { events: JSON.stringify(events) }),
     }
   }
 
   async function loadGroup(projectId: number, wanted: WantedSubject, group: WantedGroup): Promise<string | undefined> {
-    const alone = { ...wanted, personProperties: false, staticCohorts: [], continuityFlags: [], groups: [group] }
+    const alone = { ...wanted, ...withoutPerson, groups: [group] }
     const properties = (await source.find(projectId, alone)).groupProperties?.[group.type]
     return properties && JSON.stringify(properties)
   }
@@ -116,12 +119,14 @@ const unknownPerson: Omit<CachedPerson, 'id' | 'properties'> & { readonly id?: n
     hashKeyOverrides: {},
   }
 
-const isPersonWanted = ({ personProperties, staticCohorts, continuityFlags }: WantedSubject): boolean =>
-  personProperties || staticCohorts.length > 0 || continuityFlags.length > 0
+const withoutPerson = { personProperties: false, staticCohorts: [], continuityFlags: [], events: [] }
 
 /** What was looked up beside the properties depends on the flags of the project. */
-const personKey = (projectId: number, { distinctId, staticCohorts, continuityFlags }: WantedSubject): string =>
-  `${projectId} ${staticCohorts.join()} ${continuityFlags.length > 0} ${distinctId}`
+const personKey = (projectId: number, wanted: WantedSubject): string => {
+  const { distinctId, staticCohorts, continuityFlags, events, eventDays } = wanted
+  const counted = events.length > 0 ? `${eventDays} ${JSON.stringify(events)}` : ''
+  return `${projectId} ${staticCohorts.join()} ${continuityFlags.length > 0} ${counted} ${distinctId}`
+}
 
 /** Then a lookup stores one. */
 const lacksHashKey = (
@@ -131,7 +136,7 @@ const lacksHashKey = (
 
 function subjectFrom(
   { groups }: WantedSubject,
-  { properties, staticCohorts, hashKeyOverrides }: typeof unknownPerson,
+  { properties, staticCohorts, hashKeyOverrides, events }: typeof unknownPerson,
   texts: readonly (string | undefined)[],
 ): StoredSubject {
   const groupProperties: Record<string, Properties> = {}
@@ -144,8 +149,9 @@ function subjectFrom(
     ...(groups.length > 0 && { groupProperties }),
     staticCohorts,
     hashKeyOverrides,
+    ...(events !== undefined && { events: JSON.parse(events) as NonNullable<StoredSubject['events']> }),
   }
 }
 
-const bytesOf = ({ properties, staticCohorts, hashKeyOverrides }: CachedPerson): number =>
-  entryBytes + properties.length + 50 * staticCohorts.size + JSON.stringify(hashKeyOverrides).length
+const bytesOf = ({ properties, staticCohorts, hashKeyOverrides, events = '' }: CachedPerson): number =>
+  entryBytes + properties.length + events.length + 50 * staticCohorts.size + JSON.stringify(hashKeyOverrides).length

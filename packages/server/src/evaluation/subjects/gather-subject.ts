@@ -1,4 +1,4 @@
-import type { Requirements, Subject } from '@halyard/engine'
+import type { EventHistory, Requirements, Subject } from '@halyard/engine'
 import type { ServedProject } from '../projects/served-project.ts'
 import type { EvaluationRequest, Properties } from './evaluation-request.ts'
 
@@ -27,6 +27,10 @@ export interface WantedSubject {
    * anonymous id, the first one is stored.
    */
   readonly continuityFlags: readonly string[]
+  /** The events whose histories are needed. */
+  readonly events: readonly string[]
+  /** The days of the longest window of these events. */
+  readonly eventDays: number
 }
 
 export interface StoredSubject {
@@ -36,7 +40,13 @@ export interface StoredSubject {
   readonly groupProperties?: Readonly<Record<string, Properties>>
   readonly staticCohorts?: ReadonlySet<number>
   readonly hashKeyOverrides?: Readonly<Record<string, string>>
+  /** By name; without events that the person has never performed. */
+  readonly events?: Readonly<Record<string, EventHistory>>
 }
+
+/** Whether anything of the person is needed. */
+export const isPersonWanted = ({ personProperties, staticCohorts, continuityFlags, events }: WantedSubject): boolean =>
+  personProperties || staticCohorts.length > 0 || continuityFlags.length > 0 || events.length > 0
 
 /** A request with a distinct id. */
 export type IdentifiedRequest = EvaluationRequest & { readonly distinctId: string }
@@ -50,11 +60,13 @@ export function wantedSubject(served: ServedProject, request: IdentifiedRequest)
   const staticCohorts = hasPersons ? [...requirements.staticCohorts] : []
   const continuityFlags = hasPersons ? requirements.continuityFlags : []
   const groups = wantedGroups(served, request, requirements)
-  if (!personProperties && staticCohorts.length === 0 && continuityFlags.length === 0 && groups.length === 0) {
-    return undefined
-  }
   const { distinctId, anonDistinctId } = request
-  return { distinctId, anonDistinctId, personProperties, staticCohorts, continuityFlags, groups }
+  const wanted: WantedSubject = {
+    ...{ distinctId, anonDistinctId, personProperties, staticCohorts, continuityFlags, groups },
+    events: hasPersons ? [...requirements.events] : [],
+    eventDays: requirements.eventDays,
+  }
+  return isPersonWanted(wanted) || groups.length > 0 ? wanted : undefined
 }
 
 function lacks(sentProperties: Properties, needed: ReadonlySet<string>): boolean {
@@ -92,13 +104,14 @@ export function subjectOf(request: IdentifiedRequest, stored: StoredSubject | un
     ...(anonDistinctId !== undefined && { anonDistinctId }),
   }
   if (!stored) return { ...own, personProperties, groupProperties }
-  const { staticCohorts, hashKeyOverrides } = stored
+  const { staticCohorts, hashKeyOverrides, events } = stored
   return {
     ...own,
     personProperties: { ...without(stored.personProperties, 'distinct_id'), ...personProperties },
     groupProperties: mergedGroups(stored.groupProperties, request),
     ...(staticCohorts && { inStaticCohort: (id: number) => staticCohorts.has(id) }),
     ...(hashKeyOverrides && { hashKeyOverrides }),
+    ...(events && { events }),
   }
 }
 

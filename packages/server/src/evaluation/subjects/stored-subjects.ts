@@ -1,7 +1,14 @@
+import { dayNumber } from '@halyard/engine'
 import { batchByKey } from '../../concurrency/batch-by-key.ts'
 import { evaluatedPropertiesOf, type Person } from '../../domain/person.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { lookupMillisecondsMax, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
+import {
+  isPersonWanted,
+  lookupMillisecondsMax,
+  type StoredSubject,
+  type StoredSubjects,
+  type WantedSubject,
+} from './gather-subject.ts'
 
 /** Lookups of a project that share a read. */
 const batchMax = 64
@@ -46,13 +53,29 @@ interface Lookup {
 async function lookUpAll(tx: Stores, projectId: number, batch: readonly WantedSubject[]): Promise<Lookup[]> {
   const ids = new Set(batch.filter(isPersonWanted).flatMap(idsOf))
   const persons = await tx.persons.findByDistinctIds(projectId, [...ids])
+  const histories = await lookUpEvents(tx, projectId, batch, persons)
   const lookups: Lookup[] = []
-  for (const wanted of batch) lookups.push(await lookUpOne(tx, projectId, wanted, persons))
+  for (const wanted of batch) lookups.push(await lookUpOne(tx, projectId, wanted, { persons, histories }))
   return lookups
 }
 
-const isPersonWanted = ({ personProperties, staticCohorts, continuityFlags }: WantedSubject): boolean =>
-  personProperties || staticCohorts.length > 0 || continuityFlags.length > 0
+type Histories = Awaited<ReturnType<Stores['eventDays']['histories']>>
+
+/** What the persons of the batch have performed, with one read for all. */
+async function lookUpEvents(
+  tx: Stores,
+  projectId: number,
+  batch: readonly WantedSubject[],
+  persons: ReadonlyMap<string, Person>,
+): Promise<Histories> {
+  const asking = batch.filter(({ events, distinctId }) => events.length > 0 && persons.has(distinctId))
+  if (asking.length === 0) return new Map()
+  const names = new Set(asking.flatMap(({ events }) => events))
+  const counted = [...(await tx.countedEvents.listLive(projectId)).values()].filter(({ name }) => names.has(name))
+  const ids = new Set(asking.map(({ distinctId }) => persons.get(distinctId)!.id))
+  const days = Math.max(...asking.map(({ eventDays }) => eventDays))
+  return tx.eventDays.histories([...ids], counted, dayNumber(Date.now()) - days)
+}
 
 const idsOf = ({ distinctId, anonDistinctId }: WantedSubject): string[] =>
   anonDistinctId === undefined ? [distinctId] : [distinctId, anonDistinctId]
@@ -61,14 +84,15 @@ async function lookUpOne(
   tx: Stores,
   projectId: number,
   wanted: WantedSubject,
-  persons: ReadonlyMap<string, Person>,
+  { persons, histories }: { readonly persons: ReadonlyMap<string, Person>; readonly histories: Histories },
 ): Promise<Lookup> {
-  const { groups, staticCohorts, continuityFlags } = wanted
+  const { groups, staticCohorts, continuityFlags, events } = wanted
   const [own, anonymous] = isPersonWanted(wanted) ? idsOf(wanted).map(id => persons.get(id)) : []
   const subject: StoredSubject = {
     ...(own && { personId: own.id, personProperties: evaluatedPropertiesOf(own) }),
     ...(groups.length > 0 && { groupProperties: await groupPropertiesOf(tx, projectId, wanted) }),
     staticCohorts: own ? await tx.cohortMembers.holding(own.id, staticCohorts) : new Set<number>(),
+    ...(events.length > 0 && { events: (own && histories.get(own.id)) ?? {} }),
   }
   const ranked = [anonymous, own].filter(person => person !== undefined)
   const hashKeys = continuityFlags.length > 0 ? await hashKeysOf(tx, ranked) : new Map<string, string>()

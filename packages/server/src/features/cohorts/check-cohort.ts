@@ -34,13 +34,6 @@ export async function checkCohortContent(
     },
     { regex: linearRegex },
   )
-  if (issue?.code === 'behavioral_cohort') {
-    throw invalid(
-      'filters',
-      'behavioral_cohort_found',
-      `${issue.path}: behavioral filters are not supported; use person properties.`,
-    )
-  }
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
 }
 

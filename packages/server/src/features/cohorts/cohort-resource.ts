@@ -28,6 +28,10 @@ export const cohortToWire = (cohort: Cohort): CohortWire => ({
   last_error: cohort.calculation.lastError,
   progress: cohort.calculation.job ?? null,
   version: cohort.version,
+  counted_events: cohort.calculation.countedEvents.map(({ event, countedSince }) => ({
+    event,
+    counted_since: countedSince,
+  })),
 })
 
 const untitled = 'Untitled cohort'

@@ -1,4 +1,4 @@
-import type { CohortDefinition } from '@halyard/engine'
+import { behaviorsIn, type CohortDefinition } from '@halyard/engine'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Authorization } from '../../domain/authorization.ts'
 import { type Cohort, type CohortFilter, notCalculated } from '../../domain/cohort.ts'
@@ -11,6 +11,8 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { countsEvents } from './behavior/counted-event.ts'
+import { sqlCountedEventStore } from './behavior/counted-event-store.sql.ts'
 
 export function sqlCohortStore(db: Kysely<Tables>) {
   const cohorts = () =>
@@ -41,7 +43,7 @@ export function sqlCohortStore(db: Kysely<Tables>) {
         .where('cohorts.project_id', '=', projectId)
         .where('cohorts.id', '=', cohortId)
         .executeTakeFirst()
-      return row && toCohort(row)
+      return row && (await withCountedEvents(db, projectId, [toCohort(row)]))[0]
     },
     /** Whether a live cohort has a filter on a flag. */
     async anyRefersToFlags(projectId: number): Promise<boolean> {
@@ -66,12 +68,13 @@ export function sqlCohortStore(db: Kysely<Tables>) {
       return rows.map(toCohort)
     },
     /** Newest first. */
-    list(projectId: number, filter: CohortFilter, window: Window): Promise<PageOf<Cohort>> {
+    async list(projectId: number, filter: CohortFilter, window: Window): Promise<PageOf<Cohort>> {
       const query = cohorts()
         .where(matching(projectId, filter))
         .orderBy('cohorts.created_at', 'desc')
         .orderBy('cohorts.id', 'desc')
-      return readPage(query, window, toCohort)
+      const page = await readPage(query, window, toCohort)
+      return { ...page, items: await withCountedEvents(db, projectId, page.items) }
     },
     /** Stores the result of counting or filling: an error, or success with this count. */
     async saveCalculation(
@@ -123,6 +126,25 @@ export function sqlCohortStore(db: Kysely<Tables>) {
   }
 }
 
+/** Only cohorts with behavioral filters cost a read. */
+async function withCountedEvents(
+  db: Kysely<Tables>,
+  projectId: number,
+  cohorts: readonly Cohort[],
+): Promise<readonly Cohort[]> {
+  if (!cohorts.some(countsEvents)) return cohorts
+  const live = await sqlCountedEventStore(db).listLive(projectId)
+  return cohorts.map(cohort => {
+    if (!countsEvents(cohort)) return cohort
+    const names = new Set(behaviorsIn(cohort.filters).map(({ event }) => event))
+    const countedEvents = [...names].sort().flatMap(event => {
+      const counted = live.get(event)
+      return counted ? [{ event, countedSince: counted.countedSince }] : []
+    })
+    return { ...cohort, calculation: { ...cohort.calculation, countedEvents } }
+  })
+}
+
 const newRow = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
   project_id: cohort.projectId,
   ...contentColumns(cohort),
@@ -171,5 +193,6 @@ const toCohort = (row: CohortJoin): Cohort => ({
     errors: row.errors_calculating,
     lastError: row.last_error,
     job: row.job_processed === null ? undefined : { processed: row.job_processed, total: row.job_total },
+    countedEvents: [],
   },
 })

@@ -155,13 +155,6 @@ onEachDatabase('cohorts', dialect => {
       expect((await s.get(cohorts)).body.count).toBe(before)
     })
 
-    it('rejects behavioral filters', async () => {
-      const filters = tree({ type: 'behavioral', key: '$pageview', value: 'performed_event', event_type: 'events' })
-      const reply = await s.post(cohorts, { name: 'did', filters })
-      expect(reply.body).toMatchObject({ code: 'behavioral_cohort_found', attr: 'filters' })
-      expect(reply.body.detail).toMatch(/behavioral/)
-    })
-
     it('rejects circular references', async () => {
       const a = await dynamic(tree(is('plan', 'pro')), 'A')
       const b = await dynamic(tree(within(a.id)), 'B')

@@ -6,6 +6,8 @@ import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import { countsEvents } from './behavior/counted-event.ts'
+import { checkBehaviorLimits, syncCountedEvents } from './behavior/sync-counted-events.ts'
 import { checkCohortContent } from './check-cohort.ts'
 import type { CohortTask, NewCohortJob } from './members/cohort-job.ts'
 import { addMembers, isEmpty, type NamedPeople } from './members/members.ts'
@@ -54,6 +56,8 @@ export async function createCohorts(
   const created = await tx.cohorts.createAll(
     cohorts.map(({ content, isStatic }) => newCohort(author, project, { ...content, isStatic }, now)),
   )
+  for (const cohort of created) await checkBehaviorLimits(tx, project.id, cohort)
+  if (created.some(countsEvents)) await syncCountedEvents(tx, project.id, now)
   await recordCohorts(tx, author, project, created, { activity: 'created', changes: [] }, now)
   const dynamic = created.filter(({ isStatic }) => !isStatic)
   await tx.cohortJobs.createAll(dynamic.map(({ id }) => countJob(id, now)))
@@ -86,9 +90,12 @@ async function insertCohort(
   now: Instant,
 ): Promise<Cohort> {
   const filters = content.isStatic ? {} : content.filters
-  if (refersToOthers(filters)) await tx.projects.holdReferences(project.id)
+  const isCounting = countsEvents(content)
+  if (isCounting || refersToOthers(filters)) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, { ...content, id: 0 })
+  await checkBehaviorLimits(tx, project.id, { ...content, id: 0 })
   const cohort = await tx.cohorts.create(newCohort(author, project, content, now))
+  if (isCounting) await syncCountedEvents(tx, project.id, now)
   await recordCohort(tx, author, project, cohort, { activity: 'created', changes: [] }, now)
   return cohort
 }

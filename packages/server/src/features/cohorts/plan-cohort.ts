@@ -7,6 +7,8 @@ import type { Instant } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import { countsEvents } from './behavior/counted-event.ts'
+import { checkBehaviorLimits, syncCountedEvents } from './behavior/sync-counted-events.ts'
 import { checkCohortContent, isBlank, rejectIfInUse } from './check-cohort.ts'
 import { contentToWire } from './cohort-resource.ts'
 import { type CohortChange, queueCount, reread } from './create-cohort.ts'
@@ -60,11 +62,16 @@ export async function planCohortUpdate(
   const planned = { project, author, stored, changes, added: people, at: now }
   if (changes.length === 0) return { ...planned, cohort: stored }
   const cohort: Cohort = { ...stored, ...content, version: stored.version + 1, updatedAt: now }
-  if (cohort.deleted !== stored.deleted || refersToOthers(cohort.filters)) await tx.projects.holdReferences(project.id)
+  const isHolding = cohort.deleted !== stored.deleted || refersToOthers(cohort.filters) || isCounting(planned, cohort)
+  if (isHolding) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, cohort)
+  await checkBehaviorLimits(tx, project.id, cohort)
   if (cohort.deleted && !stored.deleted) await rejectIfInUse(tx, project, stored)
   return { ...planned, cohort }
 }
+
+const isCounting = ({ stored }: Pick<PlannedCohort, 'stored'>, cohort: Cohort): boolean =>
+  countsEvents(stored) || countsEvents(cohort)
 
 const isStaticBlank = (stored: Cohort, { filters }: CohortPatch): boolean =>
   stored.isStatic && filters !== undefined && isBlank(filters)
@@ -118,6 +125,7 @@ async function saveContent(
 ): Promise<void> {
   if (cohort.deleted && !stored.deleted) await tx.cohortJobs.remove(cohort.id)
   await tx.cohorts.save(cohort, authorization)
+  if (isCounting({ stored }, cohort)) await syncCountedEvents(tx, project.id, at)
   const needsRecount = !isDeepStrictEqual(cohort.filters, stored.filters) || (stored.deleted && !cohort.deleted)
   if (!cohort.isStatic && !cohort.deleted && needsRecount) await queueCount(tx, cohort.id, at)
   const { trigger } = authorization

@@ -5,6 +5,7 @@ import type { Project } from '../../tenancy.ts'
 import { newUuid } from '../identity/secret.ts'
 import { createPersonLedger, type MergeOutcome } from '../persons/person-ledger.ts'
 import { announceProject } from '../projects/create-project.ts'
+import { countBehavior } from './count-behavior.ts'
 import { applyToLedger, distinctIdsIn, groupTypesIn, groupUpdateIn } from './update-profiles.ts'
 import type { Tally } from './usage/tally.ts'
 
@@ -49,12 +50,19 @@ async function recordPersons(
     if (outcome) merges.set(outcome, (merges.get(outcome) ?? 0) + 1)
   }
   const drafts = ledger.drafts()
+  let newIds: ReadonlyMap<string, number> = new Map()
   if (drafts.length > 0) {
     // Evaluation skips the person lookup while a project has no persons, so the first one must be announced.
     if ((await tx.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
-    const absorbed = await tx.persons.write(project.id, drafts)
+    const { merges: absorbed, idsByUuid: created } = await tx.persons.write(project.id, drafts)
     for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
+    newIds = created
   }
+  const personIdOf = (distinctId: string) => {
+    const holder = ledger.holderOf(distinctId)
+    return holder && (holder.stored?.id ?? newIds.get(holder.uuid))
+  }
+  await countBehavior(tx, project.id, events, personIdOf, now)
   await tx.personRetention.noteSeen(project.id, distinctIds, now)
   return { merges, refusedProperties: ledger.refusedProperties() }
 }

@@ -44,11 +44,16 @@ export interface PersonLedger {
    * another unless forced: two users may share a device.
    */
   merge(into: string, from: string, at: Instant, rule?: MergeRule): MergeOutcome
+  /** Who the distinct id belongs to now; undefined when it is unbound. */
+  holderOf(distinctId: string): PersonHolder | undefined
   /** New persons and those that changed. */
   drafts(): readonly PersonDraft[]
   /** Number of persons that retain their previous properties because the new ones are too large. */
   refusedProperties(): number
 }
+
+/** A stored person, or one that is still to be written. */
+export type PersonHolder = Pick<PersonDraft, 'uuid' | 'stored'>
 
 interface Draft {
   uuid: string
@@ -137,6 +142,7 @@ export function createPersonLedger(persons: ReadonlyMap<string, Person>, newUuid
       if (outcome === 'merged' || outcome === 'same') markIdentified(findOrCreate(into, at))
       return outcome
     },
+    holderOf: find,
     drafts() {
       const survivors = drafts.filter(draft => draft.mergedInto === undefined && draft.isChanged)
       for (const draft of survivors) {

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { HashKey, Person, PersonFilter, PersonMerge } from '../../domain/person.ts'
+import type { HashKey, Person, PersonFilter } from '../../domain/person.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { preparedListQuery } from '../../storage/prepared-query.ts'
@@ -8,7 +8,7 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { PersonDraft } from './person-ledger.ts'
-import { writePersons } from './write-persons.sql.ts'
+import { type WrittenPersons, writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
 
@@ -45,10 +45,10 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       return row && toPerson(row)
     },
     /**
-     * Writes the drafts of a ledger and returns the merges. Throws `StaleWrite` when a concurrent transaction changed one of the persons or
+     * Writes the drafts of a ledger and returns the merges and the new ids. Throws `StaleWrite` when a concurrent transaction changed one of the persons or
      * bound one of the ids.
      */
-    write(projectId: number, drafts: readonly PersonDraft[]): Promise<readonly PersonMerge[]> {
+    write(projectId: number, drafts: readonly PersonDraft[]): Promise<WrittenPersons> {
       onChanged(
         drafts.flatMap(({ stored, absorbed }) => [...(stored ? [stored] : []), ...absorbed].map(({ id }) => id)),
       )

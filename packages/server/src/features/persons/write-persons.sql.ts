@@ -2,13 +2,21 @@ import type { Kysely } from 'kysely'
 import type { Person, PersonMerge } from '../../domain/person.ts'
 import type { Properties } from '../../domain/properties.ts'
 import { inParts } from '../../storage/in-batches.ts'
+import { isSqlite } from '../../storage/prepared-query.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
+import { moveEventDays } from '../cohorts/behavior/event-day-store.sql.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { PersonDraft } from './person-ledger.ts'
 
 const rowsPerInsertMax = 500
 const emailCharactersMax = 320
+
+export interface WrittenPersons {
+  readonly merges: readonly PersonMerge[]
+  /** The ids of new persons. */
+  readonly idsByUuid: ReadonlyMap<string, number>
+}
 
 /**
  * Every change to a person or its set of ids increments the version of its row (optimistic locking). The second of two concurrent writers
@@ -18,13 +26,14 @@ export async function writePersons(
   db: Kysely<Tables>,
   projectId: number,
   drafts: readonly PersonDraft[],
-): Promise<readonly PersonMerge[]> {
+): Promise<WrittenPersons> {
   const ids = await createPersons(db, projectId, drafts)
   const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
   // Ordered by id, so that two writers take locks in the same order and cannot deadlock.
   const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
   for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
   const merges: PersonMerge[] = []
+  await holdAbsorbed(db, drafts)
   for (const draft of drafts) {
     for (const person of draft.absorbed) {
       await absorbPerson(db, person, idOf(draft))
@@ -32,7 +41,7 @@ export async function writePersons(
     }
   }
   await bindDistinctIds(db, projectId, drafts, idOf)
-  return merges
+  return { merges, idsByUuid: ids }
 }
 
 async function createPersons(
@@ -57,6 +66,14 @@ async function updatePerson(db: Kysely<Tables>, draft: PersonDraft, seen: Person
   await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 })
 }
 
+/** What concurrent transactions count for these persons is either moved, or counted again for the person that absorbs them. */
+async function holdAbsorbed(db: Kysely<Tables>, drafts: readonly PersonDraft[]): Promise<void> {
+  const ids = drafts.flatMap(({ absorbed }) => absorbed.map(({ id }) => id))
+  // SQLite has one writer.
+  if (ids.length === 0 || isSqlite(db)) return
+  await db.selectFrom('persons').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
+}
+
 async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<void> {
   await db.updateTable('person_distinct_ids').set({ person_id: intoId }).where('person_id', '=', from.id).execute()
   await db
@@ -71,6 +88,7 @@ async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): P
     .onConflict(conflict => conflict.doNothing())
     .execute()
   await sqlCohortMemberStore(db).move(from.id, intoId)
+  await moveEventDays(db, from.id, intoId)
   const result = await db
     .deleteFrom('persons')
     .where('id', '=', from.id)

@@ -1,3 +1,4 @@
+import { behaviorsIn, type CohortDefinition } from '@halyard/engine'
 import type { IncomingEvent } from '../../../domain/event.ts'
 import type { Flag } from '../../../domain/flag.ts'
 import type { Instant } from '../../../instant.ts'
@@ -18,6 +19,7 @@ import { createIngestQueue, type QueuedBatch } from './ingest-queue.ts'
 export interface IngestProject {
   readonly project: Project
   readonly flags: ReadonlyMap<number, Flag>
+  readonly cohorts: readonly CohortDefinition[]
 }
 
 export type DropReason = 'malformed' | 'plugin' | 'overload'
@@ -87,6 +89,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const waitingOf = new Map<number, number>()
   const namesOf = createNameCache()
   const flagsOf = createFlagCache()
+  const namedBy = createNamedEventCache()
   const definitions = createDefinitionRecorder()
   const queue = createIngestQueue<Batch>({
     write,
@@ -141,10 +144,14 @@ export function createIngest(options: IngestOptions): Ingest {
     return kept
   }
 
-  /** Under overload, drops events that are only counted; those that update profiles are stored or rejected, never dropped. */
-  function shedCountedEvents(events: readonly IncomingEvent[]): readonly IncomingEvent[] {
+  /**
+   * Under overload, drops events that are only counted for statistics; those that update profiles or that cohorts name are stored or
+   * rejected, never dropped.
+   */
+  function shedCountedEvents({ cohorts }: IngestProject, events: readonly IncomingEvent[]): readonly IncomingEvent[] {
     if (queue.waiting + events.length <= eventsWaitingMax / 2) return events
-    const kept = events.filter(updatesProfiles)
+    const named = namedBy(cohorts)
+    const kept = events.filter(event => updatesProfiles(event) || named.has(event.name))
     if (kept.length < events.length) observer.dropped('overload', events.length - kept.length)
     return kept
   }
@@ -172,7 +179,7 @@ export function createIngest(options: IngestOptions): Ingest {
       options.noteLibrary?.(served.project.id, $lib, $lib_version)
       observer.received(events.length + malformed)
       if (malformed > 0) observer.dropped('malformed', malformed)
-      const kept = shedCountedEvents(await transformed(served.project, events))
+      const kept = shedCountedEvents(served, await transformed(served.project, events))
       const batches = [...inParts(kept, eventsWrittenAtOnceMax)].map(part => ({
         served,
         events: part,
@@ -240,6 +247,18 @@ function createFlagCache(): (served: IngestProject) => CountedFlags {
     const counted = cached.get(flags) ?? countedFlags(flags.values())
     cached.set(flags, counted)
     return counted
+  }
+}
+
+/** The events that behavioral filters of cohorts name. */
+function createNamedEventCache(): (cohorts: IngestProject['cohorts']) => ReadonlySet<string> {
+  const cached = new WeakMap<IngestProject['cohorts'], ReadonlySet<string>>()
+  return cohorts => {
+    const dynamic = () => cohorts.filter(({ isStatic }) => !isStatic)
+    const names =
+      cached.get(cohorts) ?? new Set(dynamic().flatMap(({ filters }) => behaviorsIn(filters).map(({ event }) => event)))
+    cached.set(cohorts, names)
+    return names
   }
 }
 

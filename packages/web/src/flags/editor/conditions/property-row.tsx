@@ -7,6 +7,7 @@ import { CrossIcon } from '../../../ui/icons.tsx'
 import type { Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
+import { BehaviorFields } from './behavior-fields.tsx'
 import { inverted, negated, withCase } from './negation.ts'
 import { operatorOptions } from './operator-groups.ts'
 import { valueFor } from './operator-kind.ts'
@@ -48,6 +49,7 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
       <Group gap="xs" flex={1} wrap="wrap" align="flex-start">
         {property.type === 'cohort' && <CohortFields property={property} faults={faults} onChange={onChange} />}
         {property.type === 'flag' && <FlagFields property={property} faults={faults} onChange={onChange} />}
+        {property.type === 'behavioral' && <BehaviorFields property={property} faults={faults} onChange={onChange} />}
         {(property.type === 'person' || property.type === 'group') && (
           <ValueFields property={property} faults={faults} onChange={onChange} />
         )}
@@ -98,6 +100,7 @@ const isStrict = (operator: string): boolean => (strictOperators as readonly str
 /** Filters repeat the same field names, so each one is a labeled group. */
 function nameOf({ type, key }: Property, t: Messages): string {
   if (type === 'cohort') return t.editor.cohort
+  if (type === 'behavioral') return t.behavior.filterOf(key)
   return type === 'flag' ? t.editor.otherFlag : t.editor.filterOf(key)
 }
 

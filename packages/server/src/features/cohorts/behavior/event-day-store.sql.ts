@@ -1,0 +1,175 @@
+import type { EventHistory } from '@halyard/engine'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { readDays } from '../../../domain/event-days.ts'
+import { inParts } from '../../../storage/in-batches.ts'
+import { isSqlite, preparedQuery } from '../../../storage/prepared-query.ts'
+import { StaleWrite } from '../../../storage/save-row.ts'
+import type { Tables } from '../../../storage/tables.generated.ts'
+import type { CountedEvent, EventDay } from './counted-event.ts'
+
+const rowsPerInsertMax = 1000
+const parametersMax = 5000
+
+/** All rows in one parameter: compiling a statement with thousands of parameters would cost more than running it. */
+const addDays = preparedQuery((db, { rows }: { rows: string }) => {
+  const elements = isSqlite(db)
+    ? sql`json_each(${rows})`
+    : sql`jsonb_array_elements(${rows}::text::jsonb) as list(value)`
+  const column = (index: number) =>
+    sql`cast(value ->> ${sql.lit(index)} as ${isSqlite(db) ? sql`integer` : sql`bigint`})`
+  const statement = sql`
+    insert into person_event_days (person_id, event_id, day, count, is_kept)
+    select ${column(0)}, ${column(1)}, ${column(2)}, ${column(3)}, 0 from ${elements} where true
+    on conflict (person_id, event_id, day) do update set count = person_event_days.count + excluded.count`
+  return { compile: () => statement.compile(db) }
+})
+
+/**
+ * How often persons have performed the counted events, by day. `onChanged` is called with the persons whose counts change; merges and
+ * deletions of persons are announced as such.
+ */
+export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
+  return {
+    /** Adds to the counts. Throws `StaleWrite` when a concurrent transaction has merged or deleted one of the persons. */
+    async add(days: readonly EventDay[]): Promise<void> {
+      const personIds = [...new Set(days.map(({ personId }) => personId))].sort((a, b) => a - b)
+      await holdPersons(db, personIds)
+      onChanged(personIds)
+      for (const part of inParts([...days].sort(inOrder), rowsPerInsertMax)) {
+        const rows = JSON.stringify(part.map(({ personId, eventId, day, count }) => [personId, eventId, day, count]))
+        await addDays(db, { rows })
+      }
+    },
+    /**
+     * The histories of persons by the names of the events, without events that a person has never performed. Days before `sinceDay` are
+     * left out, except for the first one of each event.
+     */
+    async histories(
+      personIds: readonly number[],
+      events: readonly CountedEvent[],
+      sinceDay: number,
+    ): Promise<ReadonlyMap<number, Readonly<Record<string, EventHistory>>>> {
+      const histories = new Map<number, Record<string, EventHistory>>()
+      if (events.length === 0) return histories
+      const nameOf = new Map(events.map(({ id, name }) => [id, name]))
+      for (const part of inParts(personIds, parametersMax)) {
+        const rows = await db
+          .selectFrom('person_event_days')
+          .select(({ fn }) => ['person_id', 'event_id', fn.min<number>('day').as('first_day'), daysText(db, sinceDay)])
+          .where('person_id', 'in', part)
+          .where('event_id', 'in', [...nameOf.keys()])
+          .groupBy(['person_id', 'event_id'])
+          .execute()
+        for (const { person_id, event_id, first_day, days } of rows) {
+          const history = histories.get(person_id) ?? (Object.create(null) as Record<string, EventHistory>)
+          history[nameOf.get(event_id)!] = { firstDay: Number(first_day), days: readDays(days) }
+          histories.set(person_id, history)
+        }
+      }
+      return histories
+    },
+    /**
+     * Removes the days of an event that are before a day, except for the first one of each person, which is kept beyond all windows.
+     * Handles at least `limit` days, unless there are fewer. Returns false when there were none.
+     */
+    async trim(eventId: number, before: number, limit: number): Promise<boolean> {
+      const old = await db
+        .selectFrom('person_event_days')
+        .select('person_id')
+        .where('event_id', '=', eventId)
+        .where('is_kept', '=', 0)
+        .where('day', '<', before)
+        .orderBy('day')
+        .limit(limit)
+        .execute()
+      if (old.length === 0) return false
+      const personIds = [...new Set(old.map(row => row.person_id))]
+      await db
+        .deleteFrom('person_event_days')
+        .where('person_id', 'in', personIds)
+        .where('event_id', '=', eventId)
+        .where('day', '<', before)
+        .where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('person_event_days as earlier')
+              .select('earlier.day')
+              .whereRef('earlier.person_id', '=', 'person_event_days.person_id')
+              .where('earlier.event_id', '=', eventId)
+              .whereRef('earlier.day', '<', 'person_event_days.day'),
+          ),
+        )
+        .execute()
+      await db
+        .updateTable('person_event_days')
+        .set({ is_kept: 1 })
+        .where('person_id', 'in', personIds)
+        .where('event_id', '=', eventId)
+        .where('day', '<', before)
+        .where('is_kept', '=', 0)
+        .execute()
+      return true
+    },
+    /** Removes the days of at most `limit` persons. Returns false when there were none. */
+    async remove(eventId: number, limit: number): Promise<boolean> {
+      const personIds = db
+        .selectFrom('person_event_days')
+        .select('person_id')
+        .where('event_id', '=', eventId)
+        .limit(limit)
+      const removed = await db
+        .deleteFrom('person_event_days')
+        .where('event_id', '=', eventId)
+        .where('person_id', 'in', personIds)
+        .executeTakeFirst()
+      return removed.numDeletedRows > 0n
+    },
+  }
+}
+
+/** Adds the counts of a person to those of another when they are merged. Those of `from` are deleted with the person. */
+export async function moveEventDays(db: Kysely<Tables>, fromPersonId: number, toPersonId: number): Promise<void> {
+  await db
+    .insertInto('person_event_days')
+    .columns(['person_id', 'event_id', 'day', 'count', 'is_kept'])
+    .expression(
+      db
+        .selectFrom('person_event_days')
+        .select(eb => [eb.val(toPersonId).as('person_id'), 'event_id', 'day', 'count', eb.val(0).as('is_kept')])
+        .where('person_id', '=', fromPersonId)
+        .orderBy('event_id')
+        .orderBy('day'),
+    )
+    .onConflict(conflict =>
+      conflict
+        .columns(['person_id', 'event_id', 'day'])
+        .doUpdateSet(({ eb, ref }) => ({ count: eb('person_event_days.count', '+', ref('excluded.count')) })),
+    )
+    .execute()
+}
+
+/** Until the transaction ends, no other one merges or deletes these persons. Throws `StaleWrite` when one is gone. */
+async function holdPersons(db: Kysely<Tables>, personIds: readonly number[]): Promise<void> {
+  // SQLite has one writer.
+  if (isSqlite(db)) return
+  for (const part of inParts(personIds, parametersMax)) {
+    const rows = await db
+      .selectFrom('persons')
+      .select('id')
+      .where('id', 'in', part)
+      .orderBy('id')
+      .forKeyShare()
+      .execute()
+    if (rows.length < part.length) throw new StaleWrite()
+  }
+}
+
+/** One row for each event instead of one for each day: `day:count,day:count`. */
+const daysText = (db: Kysely<Tables>, sinceDay: number) => {
+  const text = sql`case when day >= ${sinceDay} then day || ':' || count end`
+  const joined: RawBuilder<string | null> = isSqlite(db)
+    ? sql`group_concat(${text}, ',')`
+    : sql`string_agg(${text}, ',')`
+  return joined.as('days')
+}
+
+const inOrder = (a: EventDay, b: EventDay): number => a.personId - b.personId || a.eventId - b.eventId || a.day - b.day
