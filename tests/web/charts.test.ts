@@ -40,7 +40,10 @@ describe('charts by value', { timeout: 240_000 }, () => {
     const path = `/project/${visit.scenario.projectId}/flags/${flagId}?tab=usage`
     for (const options of [{}, { dark: true, locale: 'de-DE' }, { width: 390 }]) {
       const page = await visit.signedIn(path, options)
-      await page.getByRole('img', { name: /per day|pro Tag/ }).first().waitFor()
+      await page
+        .getByRole('img', { name: /per day|pro Tag/ })
+        .first()
+        .waitFor()
       await page.getByRole('img', { name: /per hour|pro Stunde/ }).waitFor()
       await expectSound(page)
     }
