@@ -11,6 +11,9 @@ export const countIntervalsMax = 120
 const EventCounts = Type.Object(
   {
     from: Instant('Start of the first interval.'),
+    counted_until: Instant(
+      'Events recorded until then are counted; earlier than now while ClickHouse (EVENTS_URL) is behind or away.',
+    ),
     interval_minutes: Type.Integer({ description: 'Length of an interval.', examples: [1] }),
     events: Type.Array(
       Type.Object({
@@ -33,7 +36,7 @@ export const eventCountRoutes = {
     tag: 'Event counts',
     operationId: 'listEventCounts',
     summary: 'Count events by interval, to compare with changes of flags',
-    description: `Counts by minute are kept for a week. At most ${eventCountHoursMax} hours in at most ${countIntervalsMax} intervals.`,
+    description: `Counts by minute are kept for a week, with ClickHouse for a year. At most ${eventCountHoursMax} hours in at most ${countIntervalsMax} intervals.`,
     access: inProject('project:read', 'feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
