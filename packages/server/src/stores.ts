@@ -31,6 +31,7 @@ import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-s
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
 import type { UsageStore } from './features/events/usage/usage.ts'
+import { sqlUsageHistoryStore } from './features/events/usage/usage-history-store.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
 import { sqlFlagDetailsStore } from './features/flags/details/flag-details-store.sql.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
@@ -191,6 +192,7 @@ const factories = {
   trustRelationships: ({ db }) => sqlTrustRelationshipStore(db),
   usage: ({ db, events, backlog }): UsageStore =>
     events ? clickHouseUsageStore(sqlUsageStore(db), events, backlog()) : sqlUsageStore(db),
+  usageHistory: ({ db }) => sqlUsageHistoryStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 } satisfies Record<string, (context: StoreContext) => object>
 

@@ -15,7 +15,7 @@ import type { Dashboard, DashboardPatch } from './dashboard.ts'
 import { dashboardPatchFromWire, dashboardToBasic } from './dashboard-resource.ts'
 import { readDayRange } from './day-range.ts'
 import { ensureUsageDashboard } from './ensure-usage-dashboard.ts'
-import { findTiles, showDashboard, showSavedDashboard } from './show-dashboard.ts'
+import { findTiles, savedDashboard, showDashboard, showSavedDashboard } from './show-dashboard.ts'
 import { unlinkDashboard } from './unlink-dashboard.ts'
 
 interface Deps {
@@ -55,19 +55,21 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
         createdAt: time,
       })
       recordDashboard(tx, actor, project, undefined, dashboard, time)
-      return { dashboard, tiles: await findTiles(tx, dashboard) }
+      return savedDashboard(tx, dashboard, time)
     })
-    return showSavedDashboard(database, saved.dashboard, saved.tiles, time)
+    return showSavedDashboard(database, saved, time)
   })
 
   serve(r.get, async ({ project, params, query }) => {
     const time = now()
-    const { dashboard, tiles } = await database.read(async tx => {
+    const { dashboard, tiles, countedUntil } = await database.read(async tx => {
       const found = await getDashboard(tx, project, params.id)
       if (found.isDeleted) throw missing('Dashboard')
-      return { dashboard: found, tiles: await findTiles(tx, found) }
+      const countedUntil = await tx.eventBacklog.countedUntil(time)
+      return { dashboard: found, tiles: await findTiles(tx, found), countedUntil }
     })
-    return showDashboard(database, dashboard, tiles, readDayRange(query, time), time)
+    // Without a transaction: no connection is held while ClickHouse is queried.
+    return database.query(tx => showDashboard(tx, dashboard, tiles, readDayRange(query, time), countedUntil))
   })
 
   serve(r.update, async request => {
@@ -84,9 +86,9 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
       if (patch.isDeleted) await unlinkDashboard(tx, actor, project, stored.id, time)
       const changed = await getDashboard(tx, project, params.id)
       recordDashboard(tx, actor, project, stored, changed, time)
-      return { dashboard: changed, tiles: await findTiles(tx, changed) }
+      return savedDashboard(tx, changed, time)
     })
-    return showSavedDashboard(database, saved.dashboard, saved.tiles, time)
+    return showSavedDashboard(database, saved, time)
   })
 
   serve(r.remove, async () => {
@@ -101,11 +103,11 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
       const storedFlag = await getFlag(tx, project, id)
       const { flag, dashboard } = await ensureUsageDashboard(tx, actor, project, storedFlag, { isEnriched }, time)
       const flagBody = flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))
-      return { flagBody, dashboard, tiles: await findTiles(tx, dashboard) }
+      return { flagBody, ...(await savedDashboard(tx, dashboard, time)) }
     })
     return {
       ...saved.flagBody,
-      dashboard: await showSavedDashboard(database, saved.dashboard, saved.tiles, time),
+      dashboard: await showSavedDashboard(database, saved, time),
       success: true as const,
     }
   }

@@ -21,39 +21,51 @@ export async function findTiles(tx: Stores, dashboard: Dashboard): Promise<reado
   return found
 }
 
-/**
- * A dashboard with the data of a range. Reads without a transaction, so that no connection is held while ClickHouse is queried. Raises
- * `unavailable` when the counts cannot be read.
- */
-export function showDashboard(
-  database: Database,
+/** A dashboard with the data of a range. Raises `unavailable` when the counts cannot be read. */
+export async function showDashboard(
+  tx: Stores,
   dashboard: Dashboard,
   tiles: readonly FlagTile[],
   range: DayRange,
-  now: Instant,
+  countedUntil: Instant,
 ): Promise<DashboardWire> {
-  return database.query(async tx => {
-    const countedUntil = await tx.eventBacklog.countedUntil(now)
-    const shown: ShownTile[] = []
-    for (const tile of tiles) shown.push(await showTile(tx, dashboard.projectId, tile, range))
-    return dashboardToWire(dashboard, range, shown, countedUntil)
-  })
+  const shown: ShownTile[] = []
+  for (const tile of tiles) shown.push(await showTile(tx, dashboard.projectId, tile, range))
+  return dashboardToWire(dashboard, range, shown, countedUntil)
 }
 
-/** The same after a write, which succeeded even when its counts cannot be read: then the tiles are empty. */
+/** A dashboard that a transaction has written, and how it is shown, unless that needs ClickHouse. */
+export interface SavedDashboard {
+  readonly dashboard: Dashboard
+  readonly tiles: readonly FlagTile[]
+  readonly countedUntil: Instant
+  readonly shown: DashboardWire | undefined
+}
+
+/** At the end of a transaction, so that nothing can fail after the commit. */
+export async function savedDashboard(tx: Stores, dashboard: Dashboard, now: Instant): Promise<SavedDashboard> {
+  const tiles = await findTiles(tx, dashboard)
+  const countedUntil = await tx.eventBacklog.countedUntil(now)
+  const shown = tx.usage.isExternal
+    ? undefined
+    : await showDashboard(tx, dashboard, tiles, readDayRange({}, now), countedUntil)
+  return { dashboard, tiles, countedUntil, shown }
+}
+
+/** After the commit. ClickHouse is queried only now, so that no lock waits for it; without it, the tiles are empty. */
 export async function showSavedDashboard(
   database: Database,
-  dashboard: Dashboard,
-  tiles: readonly FlagTile[],
+  { dashboard, tiles, countedUntil, shown }: SavedDashboard,
   now: Instant,
 ): Promise<DashboardWire> {
+  if (shown) return shown
   const range = readDayRange({}, now)
   try {
-    return await showDashboard(database, dashboard, tiles, range, now)
+    return await database.query(tx => showDashboard(tx, dashboard, tiles, range, countedUntil))
   } catch (error) {
     if (!(error instanceof Problem && error.kind === 'unavailable')) throw error
     const empty = tiles.map(tile => shownTile(tile, range, [], new Map()))
-    return dashboardToWire(dashboard, range, empty, now)
+    return dashboardToWire(dashboard, range, empty, countedUntil)
   }
 }
 

@@ -1,10 +1,14 @@
+import { instantOf } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { EventCountStore } from '../usage/event-counts.ts'
+import { type EventCountStore, eventCountDaysMax, minuteOf } from '../usage/event-counts.ts'
 import type { UsageStore } from '../usage/usage.ts'
 import type { SqlUsageStore } from '../usage/usage-store.sql.ts'
 import type { ClickHouseClient, Rows } from './clickhouse-client.ts'
 import { type CountBatch, countedIn, minuteBatch, usageBatch } from './count-block.ts'
 import { countStatements } from './count-statements.ts'
+
+/** One day less than is stored, as older ones may be removed already. */
+const databaseMinutes = (eventCountDaysMax - 1) * 24 * 60
 
 /** What stores need of ClickHouse. */
 export interface EventsDatabase {
@@ -50,6 +54,7 @@ async function read(
  */
 export function clickHouseUsageStore(sql: SqlUsageStore, events: EventsDatabase, backlog: Backlog): UsageStore {
   return {
+    isExternal: true,
     async add(projectId, increments) {
       await sql.markUsed(projectId, increments)
       appendWithin(events, backlog, usageBatch(projectId, increments))
@@ -88,7 +93,10 @@ export function clickHouseUsageStore(sql: SqlUsageStore, events: EventsDatabase,
   }
 }
 
-/** Counts in both: rollback conditions look back at most a week and read the database, charts read ClickHouse. */
+/**
+ * Counts in both. The database keeps the counts of eight days, from which rollback conditions and charts read without ClickHouse; older
+ * ones are read from ClickHouse.
+ */
 export function clickHouseEventCounts(sql: EventCountStore, events: EventsDatabase, backlog: Backlog): EventCountStore {
   return {
     ...sql,
@@ -97,6 +105,8 @@ export function clickHouseEventCounts(sql: EventCountStore, events: EventsDataba
       appendWithin(events, backlog, minuteBatch(projectId, counts))
     },
     async listByMinute(projectId, names, { from, to }) {
+      if (from >= minuteOf(instantOf(new Date())) - databaseMinutes)
+        return sql.listByMinute(projectId, names, { from, to })
       const rows = await read(events, statements => statements.minutes(projectId, names, from, to))
       return rows.map(([event, minute, n]) => ({ event: String(event), minute: Number(minute), count: Number(n) }))
     },

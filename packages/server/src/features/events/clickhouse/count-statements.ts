@@ -42,17 +42,12 @@ export function countStatements(database: string) {
           AND ${days(dayOfMinute(from), dayOfMinute(to))} AND minute >= ${number(from)} AND minute < ${number(to)}
         GROUP BY event, minute, block
       ) GROUP BY event, minute`,
-    /** blocks, calls of blocks whose name starts so. */
-    migratedUsage: (block: string) =>
-      `SELECT count() AS series, sum(n) AS calls FROM (
+    /** day, series, calls of a block. */
+    totalsOfBlock: (block: string, from: Day) =>
+      `SELECT toString(day) AS date, count() AS series, sum(n) AS calls FROM (
         SELECT project, flag, kind, day, variant, max(calls) AS n FROM ${database}.${tables.usage}
-        WHERE block = ${literal(block)} GROUP BY project, flag, kind, day, variant
-      )`,
-    migratedMinutes: (block: string) =>
-      `SELECT count() AS minutes, sum(n) AS counted FROM (
-        SELECT project, event, minute, max(events) AS n FROM ${database}.${tables.minutes}
-        WHERE block = ${literal(block)} GROUP BY project, event, minute
-      )`,
+        WHERE block = ${literal(block)} AND day >= toDate(${literal(from)}) GROUP BY project, flag, kind, day, variant
+      ) GROUP BY day`,
     /** table, partition. */
     partitions: () =>
       `SELECT DISTINCT table, partition FROM system.parts WHERE database = ${literal(database)} AND active`,

@@ -41,6 +41,7 @@ export function sqlUsageStore(db: Kysely<Tables>): SqlUsageStore {
   }
 
   return {
+    isExternal: false,
     lastCalls,
     async markUsed(projectId, increments) {
       for (const part of inParts(increments, seriesPerWriteMax)) await markUsed(db, projectId, part)

@@ -47,6 +47,8 @@ export interface RecentCalls {
 
 /** What is counted of the uses of flags, in the database or in ClickHouse. */
 export interface UsageStore {
+  /** Series are read from ClickHouse: not within a transaction, which would hold its locks meanwhile. */
+  readonly isExternal: boolean
   add(projectId: number, increments: readonly UsageIncrement[]): Promise<void>
   /** One point per variant and day with calls, ordered by day, then variant. */
   series(projectId: number, range: UsageRange): Promise<readonly UsagePoint[]>
