@@ -235,7 +235,7 @@ function serveAudiences(serve: ServeRoute, { database, writes, scanner, onCohort
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
   serveSdkUsage(serve, { database })
-  serveEventCounts(serve, { database, now })
+  serveEventCounts(serve, { database })
 }
 
 function servePluginResources(serve: ServeRoute, { database, plugins, now }: ApiDeps): void {

@@ -11,9 +11,6 @@ export const countIntervalsMax = 120
 const EventCounts = Type.Object(
   {
     from: Instant('Start of the first interval.'),
-    counted_until: Instant(
-      'Events recorded until then are counted; earlier than now while ClickHouse (EVENTS_URL) is behind or away.',
-    ),
     interval_minutes: Type.Integer({ description: 'Length of an interval.', examples: [1] }),
     events: Type.Array(
       Type.Object({

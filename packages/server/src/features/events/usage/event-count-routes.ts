@@ -1,6 +1,6 @@
 import { countedEventsMax, countIntervalsMax, type EventCounts, eventCountHoursMax, routes } from '@halyard/contract'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, instantOf, parseInstant } from '../../../instant.ts'
+import { instantOf, parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { type Minute, minuteOf } from './event-counts.ts'
@@ -9,12 +9,7 @@ const evaluation = '$feature_flag_called'
 /** Among these, last seen first, the most frequent are chosen. */
 const eventsReadMax = 50
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function serveEventCounts(serve: ServeRoute, { database, now }: Deps): void {
+export function serveEventCounts(serve: ServeRoute, { database }: { readonly database: Database }): void {
   serve(routes.eventCounts.list, async ({ project, query }) => {
     const from = readMinute('date_from', query.date_from)
     const to = readMinute('date_to', query.date_to)
@@ -23,14 +18,13 @@ export function serveEventCounts(serve: ServeRoute, { database, now }: Deps): vo
     }
     const intervalMinutes = Math.ceil((to - from) / countIntervalsMax)
     // Without a transaction: no connection is held while ClickHouse is queried.
-    return database.query(async tx => {
+    const rows = await database.query(async tx => {
       const definitions = await tx.definitions.list(project.id, 'event')
       const latest = [...definitions].sort((a, b) => (a.lastSeenAt < b.lastSeenAt ? 1 : -1)).slice(0, eventsReadMax)
       const names = new Set([evaluation, ...latest.map(({ name }) => name)])
-      const countedUntil = await tx.eventBacklog.countedUntil(now())
-      const rows = await tx.eventCounts.listByMinute(project.id, [...names], { from, to })
-      return { ...toWire(rows, from, to, intervalMinutes), counted_until: countedUntil }
+      return tx.eventCounts.listByMinute(project.id, [...names], { from, to })
     })
+    return toWire(rows, from, to, intervalMinutes)
   })
 }
 
@@ -46,12 +40,7 @@ interface CountRow {
   readonly count: number
 }
 
-function toWire(
-  rows: readonly CountRow[],
-  from: Minute,
-  to: Minute,
-  intervalMinutes: number,
-): Omit<EventCounts, 'counted_until'> {
+function toWire(rows: readonly CountRow[], from: Minute, to: Minute, intervalMinutes: number): EventCounts {
   const intervals = Math.ceil((to - from) / intervalMinutes)
   const byEvent = new Map<string, { counts: number[]; total: number }>()
   for (const { event, minute, count } of rows) {
