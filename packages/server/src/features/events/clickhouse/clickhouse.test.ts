@@ -104,7 +104,7 @@ onEachDatabase('counts in ClickHouse', dialect => {
       'counts_unavailable',
       '5',
     ])
-    expect((await s.get(`${s.project}/flag_list/usage/?ids=${flag.id}`)).status).toBe(503)
+    expect((await s.get(`${s.project}/feature_flags/recent_usage/?ids=${flag.id}`)).status).toBe(503)
     expect((await s.get('/_readyz')).status).toBe(200)
     const evaluated = await s.as(undefined).post('/flags/?v=2', { api_key: s.projectToken, distinct_id: 'ada' })
     expect(evaluated.body.flags.checkout.enabled).toBe(true)
