@@ -1,5 +1,4 @@
-import type { Registry } from 'prom-client'
-import { observeGauge, observeTotal } from '../../../observability/observed-metric.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import type { EventsDatabase } from './clickhouse-stores.ts'
 import type { BacklogSize } from './event-backlog-store.sql.ts'
 
@@ -21,9 +20,6 @@ export function createBacklogMonitor(registry: Registry, bytesMax: number): Back
   let size: BacklogSize | undefined
   let measure: (() => Promise<BacklogSize>) | undefined
   let timer: NodeJS.Timeout | undefined
-  let dropped = 0
-  let forwarded = 0
-  let failures = 0
   const age = () => (size?.oldestAt === undefined ? 0 : Math.max(0, (Date.now() - Date.parse(size.oldestAt)) / 1000))
 
   async function refresh(): Promise<void> {
@@ -31,29 +27,36 @@ export function createBacklogMonitor(registry: Registry, bytesMax: number): Back
     size = (await measure?.().catch(() => undefined)) ?? size
   }
 
+  const registers = [registry]
+  /** Every node measures the same table. */
   const gauge = (name: string, help: string, value: (known: BacklogSize) => number) =>
-    observeGauge(registry, name, help, () => size && value(size), 'max')
+    new Gauge({
+      name,
+      help,
+      aggregator: 'max',
+      registers,
+      collect() {
+        if (size) this.set(value(size))
+      },
+    })
   gauge('halyard_events_backlog_batches', 'Batches of counts that wait for ClickHouse.', ({ batches }) => batches)
   gauge('halyard_events_backlog_bytes', 'Bytes of counts that wait for ClickHouse.', ({ bytes }) => bytes)
   gauge('halyard_events_backlog_age_seconds', 'Age of the oldest counts that wait for ClickHouse.', age)
-  observeTotal(
-    registry,
-    'halyard_events_backlog_dropped_total',
-    'Counts dropped because too many wait for ClickHouse (HALYARD_EVENTS_BACKLOG_BYTES_MAX).',
-    () => dropped,
-  )
-  observeTotal(
-    registry,
-    'halyard_events_forwarded_blocks_total',
-    'Blocks of counts that ClickHouse stored.',
-    () => forwarded,
-  )
-  observeTotal(
-    registry,
-    'halyard_events_forward_failures_total',
-    'Attempts to send counts to ClickHouse that failed; they are repeated.',
-    () => failures,
-  )
+  const dropped = new Counter({
+    name: 'halyard_events_backlog_dropped_total',
+    help: 'Counts dropped because too many wait for ClickHouse (HALYARD_EVENTS_BACKLOG_BYTES_MAX).',
+    registers,
+  })
+  const forwarded = new Counter({
+    name: 'halyard_events_forwarded_blocks_total',
+    help: 'Blocks of counts that ClickHouse stored.',
+    registers,
+  })
+  const failures = new Counter({
+    name: 'halyard_events_forward_failures_total',
+    help: 'Attempts to send counts to ClickHouse that failed; they are repeated.',
+    registers,
+  })
 
   return {
     backlog: {
@@ -61,14 +64,14 @@ export function createBacklogMonitor(registry: Registry, bytesMax: number): Back
         return (size?.bytes ?? 0) >= bytesMax
       },
       noteDropped(counted) {
-        dropped += counted
+        dropped.inc(counted)
       },
     },
     noteForwarded() {
-      forwarded += 1
+      forwarded.inc()
     },
     noteFailed() {
-      failures += 1
+      failures.inc()
     },
     start(how) {
       measure = how

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client'
-import type { Config } from '../../../config.ts'
 import type { Job } from '../../../jobs/job-runner.ts'
+import type { EventsUrl } from '../../../settings/events-url.ts'
 import type { Database } from '../../../stores.ts'
 import { usageDaysMax } from '../trim-events.ts'
 import { createBacklogMonitor } from './backlog-monitor.ts'
@@ -11,7 +11,11 @@ import { createSchema } from './schema.ts'
 import { trimCounts } from './trim-counts.ts'
 
 interface Deps {
-  readonly config: Pick<Config, 'eventsUrl' | 'eventsReadMillisecondsMax' | 'eventsBacklogBytesMax'>
+  readonly config: {
+    readonly eventsUrl: EventsUrl | undefined
+    readonly eventsReadMillisecondsMax: number
+    readonly eventsBacklogBytesMax: number
+  }
   readonly registry: Registry
   readonly log: Record<'info' | 'warn', (details: object, message: string) => void>
 }
