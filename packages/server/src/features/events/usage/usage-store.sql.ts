@@ -9,7 +9,7 @@ import { addUsage, markUsed } from './write-usage.sql.ts'
 const seriesPerWriteMax = 1000
 
 /** The counts in the database, and what stays in it when ClickHouse counts. */
-export interface SqlUsageStore extends UsageStore {
+export type SqlUsageStore = UsageStore & {
   /** Notes the last uses without counting them. */
   markUsed(projectId: number, increments: readonly UsageIncrement[]): Promise<void>
   /** Last call of each of these flags that was called. */
