@@ -23,8 +23,8 @@ async function checkServer(url: EventsUrl, origin: string, millisecondsMax: numb
   const statements = countStatements(url.database)
   try {
     const [[version] = []] = await client.query(statements.version(), millisecondsMax)
-    const found = (await client.query(statements.tables(), millisecondsMax)).map(([name]) => String(name))
-    const missing = storedTables.filter(table => !found.includes(table))
+    const names = (await client.query(statements.tables(), millisecondsMax)).map(([name]) => String(name))
+    const missing = storedTables.filter(table => !names.includes(table))
     return missing.length === 0
       ? { isGood: true, text: `ClickHouse ${version} at ${origin} responds and has its tables.` }
       : {

@@ -63,10 +63,10 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   serve(r.get, async ({ project, params, query }) => {
     const time = now()
     const { dashboard, tiles, countedUntil } = await database.read(async tx => {
-      const found = await getDashboard(tx, project, params.id)
-      if (found.isDeleted) throw missing('Dashboard')
+      const stored = await getDashboard(tx, project, params.id)
+      if (stored.isDeleted) throw missing('Dashboard')
       const countedUntil = await tx.eventBacklog.countedUntil(time)
-      return { dashboard: found, tiles: await findTiles(tx, found), countedUntil }
+      return { dashboard: stored, tiles: await findTiles(tx, stored), countedUntil }
     })
     // Without a transaction: no connection is held while ClickHouse is queried.
     return database.query(tx => showDashboard(tx, dashboard, tiles, readDayRange(query, time), countedUntil))

@@ -13,12 +13,12 @@ export type FlagTile = Pick<ShownTile, 'tile' | 'flagKey'>
 
 /** The tiles whose flags still exist. */
 export async function findTiles(tx: Stores, dashboard: Dashboard): Promise<readonly FlagTile[]> {
-  const found: FlagTile[] = []
+  const tiles: FlagTile[] = []
   for (const tile of tilesOf(dashboard)) {
     const flag = await tx.flags.find(dashboard.projectId, tile.flagId)
-    if (flag) found.push({ tile, flagKey: flag.key })
+    if (flag) tiles.push({ tile, flagKey: flag.key })
   }
-  return found
+  return tiles
 }
 
 /** A dashboard with the data of a range. Raises `unavailable` when the counts cannot be read. */

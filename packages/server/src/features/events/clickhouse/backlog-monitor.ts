@@ -29,7 +29,7 @@ export function createBacklogMonitor(registry: Registry, bytesMax: number): Back
 
   const registers = [registry]
   /** Every node measures the same table. */
-  const gauge = (name: string, help: string, value: (known: BacklogSize) => number) =>
+  const gauge = (name: string, help: string, value: (size: BacklogSize) => number) =>
     new Gauge({
       name,
       help,

@@ -54,25 +54,35 @@ export function schemaStatements(database: string, isReplicated: boolean): reado
 
 export interface Schema {
   /**
-   * Creates what is missing on every server. One that does not respond is tried again next time; throws only when none has the tables.
+   * Creates what is missing on every server. Throws when none has the tables; once one has them, the others are prepared in the background and
+   * tried again next time.
    */
   ensure(): Promise<void>
 }
 
 export function createSchema(client: ClickHouseClient): Schema {
   const { origins, database, isReplicated } = client.url
-  const ready = new Set<string>()
   const statements = schemaStatements(database, isReplicated)
+  const ready = new Set<string>()
+  const preparing = new Set<string>()
+
+  async function prepare(origin: string): Promise<void> {
+    preparing.add(origin)
+    try {
+      for (const statement of statements) await client.execute(origin, statement)
+      ready.add(origin)
+    } finally {
+      preparing.delete(origin)
+    }
+  }
+
   return {
     async ensure() {
-      const missing = origins.filter(origin => !ready.has(origin))
-      const results = await Promise.allSettled(
-        missing.map(async origin => {
-          for (const statement of statements) await client.execute(origin, statement)
-          ready.add(origin)
-        }),
-      )
-      const failed = results.find(result => result.status === 'rejected')
+      const isFirst = ready.size === 0
+      const missing = origins.filter(origin => !ready.has(origin) && !preparing.has(origin))
+      const prepared = Promise.allSettled(missing.map(prepare))
+      if (!isFirst) return
+      const failed = (await prepared).find(result => result.status === 'rejected')
       if (ready.size === 0 && failed) throw failed.reason
     },
   }
