@@ -35,16 +35,36 @@ const long = [
   'packages/server/src/storage/{anomalies,concurrent-patches}.test.ts',
 ]
 
+/** What `npm run test:clickhouse` runs: the tests of what is counted, on the ClickHouse that TEST_CLICKHOUSE names. */
+const onClickHouse = [
+  'tests/clickhouse/**/*.test.ts',
+  'packages/server/src/features/events/{usage,ingest}/*.test.ts',
+  'packages/server/src/features/dashboards/dashboards.test.ts',
+  'packages/server/src/features/rollback/rollback.test.ts',
+]
+const { TEST_CLICKHOUSE } = process.env
+
 /** Each project is a set of files; `npm test` runs the first two, `npm run test:all` the third. */
 export default defineConfig({
   test: {
-    globalSetup: ['tests/server-bundle.mjs', 'tests/postgres.ts', 'tests/sqlite.ts', 'tests/chromium.ts'],
+    globalSetup: [
+      'tests/server-bundle.mjs',
+      'tests/postgres.ts',
+      'tests/sqlite.ts',
+      'tests/chromium.ts',
+      ...(TEST_CLICKHOUSE ? ['tests/clickhouse/setup.ts'] : []),
+    ],
     // Most files wait for servers, databases and browsers of their own: two at a time keep even a small machine busy.
     maxWorkers: 2,
     projects: [
       {
         ...shared,
-        test: { ...patience, name: 'black-box', include: ['tests/**/*.test.ts'], exclude: long },
+        test: {
+          ...patience,
+          name: 'black-box',
+          include: ['tests/**/*.test.ts'],
+          exclude: [...long, 'tests/clickhouse/**'],
+        },
       },
       {
         ...shared,
@@ -61,6 +81,7 @@ export default defineConfig({
         ...shared,
         test: { ...patience, name: 'long', include: long },
       },
+      ...(TEST_CLICKHOUSE ? [{ ...shared, test: { ...patience, name: 'clickhouse', include: onClickHouse } }] : []),
     ],
   },
 })

@@ -196,6 +196,7 @@ const ofTheInstallation = new Set([
   'instance',
   'invites',
   'leases',
+  'event_backlog',
   'received_batches',
   'resource_access',
 ])

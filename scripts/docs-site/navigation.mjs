@@ -72,6 +72,7 @@ const sections = [
       'operate/nodes',
       'operate/edge',
       'operate/load',
+      'operate/clickhouse',
       'operate/faults',
       'operate/troubleshooting',
     ],

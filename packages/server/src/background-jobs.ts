@@ -15,7 +15,7 @@ import { trimPersons } from './features/persons/retention/trim-persons.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
 import { webhookJob } from './features/webhooks/webhook-job.ts'
 import type { Instant } from './instant.ts'
-import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
+import { createJobRunner, type Job, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createJobMetrics } from './observability/job-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -38,6 +38,8 @@ interface Deps {
   readonly secretBox: SecretBox
   /** Undefined when no emails are sent. */
   readonly emails: EmailTransport | undefined
+  /** Those of ClickHouse, where it is used. */
+  readonly eventJobs: readonly Job[]
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
@@ -57,6 +59,7 @@ export function startBackgroundJobs(deps: Deps): JobRunner {
     jobs: [
       trimEvents,
       trimEventDays(),
+      ...deps.eventJobs,
       trimChanges,
       trimSignInFailures,
       trimPersons(config.personDays),

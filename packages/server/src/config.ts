@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ExplainedError } from './problem.ts'
 import { databaseUrl, databaseUrlFrom, libpqVariables } from './settings/database-url.ts'
+import { eventsUrl } from './settings/events-url.ts'
 import {
   addresses,
   bootstrapKey,
@@ -66,6 +67,27 @@ export const settings = {
     describes:
       'How long a start waits for an unavailable PostgreSQL before it fails; unset means without limit. Meanwhile `/_livez` returns 200 and everything else 503.',
     read: wholeNumber(0, 86_400),
+  }),
+  eventsUrl: setting({
+    variable: 'EVENTS_URL',
+    fallback: undefined,
+    describes:
+      'ClickHouse for what is counted: `clickhouse://user:password@host:8123/database`, `clickhouses://` for TLS. Several hosts, separated by commas, need `?replicated=1`; `&quorum=2` acknowledges what two of them stored. Unset: counts are stored in the database.',
+    isSecret: true,
+    read: eventsUrl,
+  }),
+  eventsReadMillisecondsMax: setting({
+    variable: 'HALYARD_EVENTS_READ_MILLISECONDS_MAX',
+    fallback: '5000',
+    describes: 'ClickHouse: deadline of a query. The request then returns 503.',
+    read: wholeNumber(100, 300_000),
+  }),
+  eventsBacklogBytesMax: setting({
+    variable: 'HALYARD_EVENTS_BACKLOG_BYTES_MAX',
+    fallback: String(1024 ** 3),
+    describes:
+      'ClickHouse: bytes of counts that wait in the database while it is unavailable. Beyond it, events are recorded without being counted.',
+    read: wholeNumber(1024, 1024 ** 4),
   }),
   statementMillisecondsMax: setting({
     variable: 'HALYARD_STATEMENT_MILLISECONDS_MAX',

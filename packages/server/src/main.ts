@@ -157,6 +157,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
     node,
     secretBox,
     emails,
+    eventJobs: opened.eventsService.jobs,
     onCohortWork,
   })
   const sdkCalls = countSdkCalls(environment, database, serving)
@@ -190,6 +191,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
       emails?.close()
       await plugins.close()
       opened.stopPolling()
+      opened.eventsService.stop()
       serving.close()
       await opened.closeChannels()
       await storage.close()

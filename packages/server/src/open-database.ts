@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { createEventsService } from './features/events/clickhouse/events-service.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import type { Instant } from './instant.ts'
 import { watchAuditHeads } from './observability/audit-metrics.ts'
@@ -47,14 +48,16 @@ export async function openDatabase(deps: Deps) {
     () => {},
     () => clearStoreMemory(memory),
   )
+  const eventsService = createEventsService({ config, registry: metrics.registry, log })
   const database: Database = createSqlDatabase(
     storage,
-    (db, end) => sqlStores(db, end, memory, config, emailBox),
+    (db, end) => sqlStores(db, end, memory, config, emailBox, eventsService.events),
     exchange.announce,
     storage.writersMax,
   )
   watchAuditHeads(metrics.registry, () => database.read(tx => tx.audit.listHeads()))
-  return { database, secretKey, ...exchange }
+  eventsService.start(database)
+  return { database, secretKey, eventsService, ...exchange }
 }
 
 async function migrateSchema({ kysely, dialect }: Storage, log: Log): Promise<void> {

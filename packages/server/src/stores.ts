@@ -23,8 +23,17 @@ import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-s
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
 import { sqlDefinitionStore } from './features/definitions/definition-store.sql.ts'
 import { sqlEmailStore } from './features/emails/email-store.sql.ts'
+import {
+  clickHouseEventCounts,
+  clickHouseUsageStore,
+  type EventsDatabase,
+} from './features/events/clickhouse/clickhouse-stores.ts'
+import { type EventBacklogStore, sqlEventBacklogStore } from './features/events/clickhouse/event-backlog-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
+import type { EventCountStore } from './features/events/usage/event-counts.ts'
+import type { UsageStore } from './features/events/usage/usage.ts'
+import { sqlUsageHistoryStore } from './features/events/usage/usage-history-store.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
 import { sqlFlagDetailsStore } from './features/flags/details/flag-details-store.sql.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
@@ -97,6 +106,10 @@ interface StoreContext {
   readonly emailBox: SecretBox | undefined
   /** One for the transaction. */
   readonly audit: () => ReturnType<typeof sqlAuditStore>
+  /** One for the transaction. */
+  readonly backlog: () => EventBacklogStore
+  /** Undefined when the database stores what is counted. */
+  readonly events: EventsDatabase | undefined
 }
 
 /** Larger changes are announced as one of every person. */
@@ -139,7 +152,9 @@ const factories = {
   definitions: ({ db }) => sqlDefinitionStore(db),
   eventDays: ({ db, end }) => sqlEventDayStore(db, announcePersons(end)),
   environments: ({ db }) => sqlEnvironmentStore(db),
-  eventCounts: ({ db }) => sqlEventCounts(db),
+  eventBacklog: ({ backlog }) => backlog(),
+  eventCounts: ({ db, events, backlog }): EventCountStore =>
+    events ? clickHouseEventCounts(sqlEventCounts(db), events, backlog()) : sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
   flags: ({ db, limits }) => sqlFlagStore(db, limits),
   freezes: ({ db }) => sqlFreezeStore(db),
@@ -179,7 +194,9 @@ const factories = {
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   signIns: ({ db }) => sqlSignInStore(db),
   trustRelationships: ({ db }) => sqlTrustRelationshipStore(db),
-  usage: ({ db }) => sqlUsageStore(db),
+  usage: ({ db, events, backlog }): UsageStore =>
+    events ? clickHouseUsageStore(sqlUsageStore(db), events, backlog()) : sqlUsageStore(db),
+  usageHistory: ({ db }) => sqlUsageHistoryStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 } satisfies Record<string, (context: StoreContext) => object>
 
@@ -211,13 +228,19 @@ export const sqlStores = (
   memory: StoreMemory = createStoreMemory(),
   limits?: StoreLimits,
   emailBox?: SecretBox,
+  events?: EventsDatabase,
 ): Stores => {
   let audit: ReturnType<typeof sqlAuditStore> | undefined
+  let backlog: EventBacklogStore | undefined
   const context: StoreContext = {
-    ...{ db, end, memory, limits, emailBox },
+    ...{ db, end, memory, limits, emailBox, events },
     audit() {
       audit ??= sqlAuditStore(db, end)
       return audit
+    },
+    backlog() {
+      backlog ??= sqlEventBacklogStore(db, end)
+      return backlog
     },
   }
   return new LazyStores(context) as unknown as Stores

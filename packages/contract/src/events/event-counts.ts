@@ -61,7 +61,7 @@ export const eventCountRoutes = {
     tag: 'Event counts',
     operationId: 'listEventCounts',
     summary: 'Count events by interval, to compare with changes of flags',
-    description: `Counts by minute are kept for a week. At most ${eventCountHoursMax} hours in at most ${countIntervalsMax} intervals.`,
+    description: `Counts by minute are kept for a week, with ClickHouse for a year. At most ${eventCountHoursMax} hours in at most ${countIntervalsMax} intervals.`,
     access: inProject('project:read', 'feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({

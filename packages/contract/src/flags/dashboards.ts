@@ -80,7 +80,9 @@ export const DashboardTile = Type.Object(
     text: Type.Null({ description: 'Always null.' }),
     layouts: FreeObject('Always empty.', {}),
     color: Type.Null({ description: 'Always null.' }),
-    last_refresh: Instant('When the data was read.'),
+    last_refresh: Instant(
+      'Events recorded until then are counted; earlier than now while ClickHouse is behind or away.',
+    ),
     is_cached: Type.Boolean({ description: 'Whether the data comes from a cache. Always false.', examples: [false] }),
   },
   { title: 'DashboardTile', description: 'A chart of a dashboard.' },

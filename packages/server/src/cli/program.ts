@@ -123,6 +123,11 @@ function addDataCommands(program: Command): void {
     .command('migrate-store <from> <to>')
     .description('copy everything between sqlite:<path> and postgres://…; resumable and verified')
     .action(load(async () => (await import('./data/transfer.ts')).migrateStoreCommand))
+  program
+    .command('migrate-events')
+    .description('copy the counted uses of flags to the ClickHouse of EVENTS_URL; resumable and verified')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./data/migrate-events.ts')).migrateEventsCommand))
 }
 
 function addMigrationCommands(program: Command): void {

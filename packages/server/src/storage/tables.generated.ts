@@ -269,6 +269,13 @@ export interface Tables {
     position: number
     is_production: number
   }
+  event_backlog: {
+    id: Generated<number>
+    created_at: string
+    bytes: number
+    block: string | null
+    body: string
+  }
   event_counts: {
     project_id: number
     event: string

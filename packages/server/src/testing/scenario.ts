@@ -6,6 +6,7 @@ import type { DialectName } from '../storage/migrations/migration.ts'
 import type { StorageOptions } from '../storage/open-storage.ts'
 import type { WorkerBus } from '../worker-bus.ts'
 import { serverBundle } from './bundles.ts'
+import { eventsOfLane } from './clickhouse-lane.ts'
 import { createTestDatabase } from './databases.ts'
 
 /** A response with its parsed body. */
@@ -64,6 +65,7 @@ const ownerKey = 'phx_ownerownerownerownerownerowner'
 
 export async function startScenario(dialect: DialectName, options: ScenarioOptions = {}): Promise<Scenario> {
   const database = options.databaseUrl ? undefined : await createTestDatabase(dialect)
+  const events = eventsOfLane()
   const { createHalyard, readConfig } = await serverBundle()
   const config = readConfig({
     DATABASE_URL: options.databaseUrl ?? database?.url,
@@ -79,6 +81,7 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     // A busy machine must not trigger load shedding.
     HALYARD_LAG_MILLISECONDS_MAX: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...(events && { EVENTS_URL: events.url }),
     ...options.environment,
   })
   const halyard = await createHalyard(config, pino({ level: config.logLevel }), {
@@ -86,12 +89,13 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     ...(options.peers && { peers: options.peers }),
   })
   const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
+  const server = await visitServer(url, ownerKey)
   return {
-    ...(await visitServer(url, ownerKey)),
-    halyard,
+    ...(events ? events.countBeforeReads(server, halyard, config) : { ...server, halyard }),
     databaseUrl: config.databaseUrl,
     async close() {
       await halyard.close()
+      await events?.drop()
       await database?.drop()
     },
   }

@@ -8,6 +8,7 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { green, printJson, printRows, red } from '../output.ts'
 import { exitCodes } from '../usage.ts'
 import { refuseMissingFile, withDatabase } from '../with-database.ts'
+import { eventsFindings } from './events-findings.ts'
 import { monitoringFindings } from './monitoring-findings.ts'
 import { listSecrets } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
@@ -66,6 +67,7 @@ async function examine(): Promise<readonly Finding[]> {
       await checkClock(storage),
     )
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
+    findings.push(...(await eventsFindings(config, storage)))
   } catch (error) {
     findings.push(
       bad(`The database does not respond (${(error as Error).message}). Check DATABASE_URL and that it is running.`),

@@ -38,11 +38,11 @@ export const dashboardToWire = (
   dashboard: Dashboard,
   range: DayRange,
   tiles: readonly ShownTile[],
-  now: Instant,
+  countedUntil: Instant,
 ): DashboardWire => ({
   ...dashboardToBasic(dashboard),
   filters: { date_from: range.from, date_to: range.to },
-  tiles: tiles.map((tile, index) => tileToWire(tile, index + 1, now)),
+  tiles: tiles.map((tile, index) => tileToWire(tile, index + 1, countedUntil)),
 })
 
 const titles: Record<TileMetric, (key: string) => string> = {
@@ -52,7 +52,7 @@ const titles: Record<TileMetric, (key: string) => string> = {
   interactions: key => `Interactions with ${key} per day`,
 }
 
-const tileToWire = ({ tile, flagKey, days, series }: ShownTile, id: number, now: Instant): DashboardTile => ({
+const tileToWire = ({ tile, flagKey, days, series }: ShownTile, id: number, countedUntil: Instant): DashboardTile => ({
   id,
   insight: {
     name: titles[tile.metric](flagKey),
@@ -65,7 +65,7 @@ const tileToWire = ({ tile, flagKey, days, series }: ShownTile, id: number, now:
   text: null,
   layouts: {},
   color: null,
-  last_refresh: now,
+  last_refresh: countedUntil,
   is_cached: false,
 })
 

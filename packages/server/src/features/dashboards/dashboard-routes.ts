@@ -15,7 +15,7 @@ import type { Dashboard, DashboardPatch } from './dashboard.ts'
 import { dashboardPatchFromWire, dashboardToBasic } from './dashboard-resource.ts'
 import { readDayRange } from './day-range.ts'
 import { ensureUsageDashboard } from './ensure-usage-dashboard.ts'
-import { showDashboard } from './show-dashboard.ts'
+import { findTiles, savedDashboard, showDashboard, showSavedDashboard } from './show-dashboard.ts'
 import { unlinkDashboard } from './unlink-dashboard.ts'
 
 interface Deps {
@@ -38,7 +38,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   serve(r.create, async ({ actor, project, body }) => {
     const patch = dashboardPatchFromWire(body)
     const time = now()
-    return database.transaction(async tx => {
+    const saved = await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
       await checkTiles(tx, project, patch)
       const dashboard = await tx.dashboards.create({
@@ -55,18 +55,22 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
         createdAt: time,
       })
       recordDashboard(tx, actor, project, undefined, dashboard, time)
-      return showDashboard(tx, dashboard, readDayRange({}, time), time)
+      return savedDashboard(tx, dashboard, time)
     })
+    return showSavedDashboard(database, saved, time)
   })
 
-  serve(r.get, ({ project, params, query }) =>
-    database.read(async tx => {
-      const time = now()
-      const dashboard = await getDashboard(tx, project, params.id)
-      if (dashboard.isDeleted) throw missing('Dashboard')
-      return showDashboard(tx, dashboard, readDayRange(query, time), time)
-    }),
-  )
+  serve(r.get, async ({ project, params, query }) => {
+    const time = now()
+    const { dashboard, tiles, countedUntil } = await database.read(async tx => {
+      const stored = await getDashboard(tx, project, params.id)
+      if (stored.isDeleted) throw missing('Dashboard')
+      const countedUntil = await tx.eventBacklog.countedUntil(time)
+      return { dashboard: stored, tiles: await findTiles(tx, stored), countedUntil }
+    })
+    // Without a transaction: no connection is held while ClickHouse is queried.
+    return database.query(tx => showDashboard(tx, dashboard, tiles, readDayRange(query, time), countedUntil))
+  })
 
   serve(r.update, async request => {
     const { actor, project, params } = request
@@ -75,15 +79,16 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     // A deleted dashboard accepts only a restore.
     if (stored.isDeleted && patch.isDeleted !== false) throw missing('Dashboard')
     const time = now()
-    return database.transaction(async tx => {
+    const saved = await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
       await checkTiles(tx, project, patch)
       await tx.dashboards.update(stored.id, patch)
       if (patch.isDeleted) await unlinkDashboard(tx, actor, project, stored.id, time)
       const changed = await getDashboard(tx, project, params.id)
       recordDashboard(tx, actor, project, stored, changed, time)
-      return showDashboard(tx, changed, readDayRange({}, time), time)
+      return savedDashboard(tx, changed, time)
     })
+    return showSavedDashboard(database, saved, time)
   })
 
   serve(r.remove, async () => {
@@ -94,15 +99,17 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
 
   const ensure = async (actor: Actor, project: Project, id: string, isEnriched: boolean) => {
     const time = now()
-    return database.transaction(async tx => {
+    const saved = await database.transaction(async tx => {
       const storedFlag = await getFlag(tx, project, id)
       const { flag, dashboard } = await ensureUsageDashboard(tx, actor, project, storedFlag, { isEnriched }, time)
-      return {
-        ...flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag)),
-        dashboard: await showDashboard(tx, dashboard, readDayRange({}, time), time),
-        success: true as const,
-      }
+      const flagBody = flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))
+      return { flagBody, ...(await savedDashboard(tx, dashboard, time)) }
     })
+    return {
+      ...saved.flagBody,
+      dashboard: await showSavedDashboard(database, saved, time),
+      success: true as const,
+    }
   }
 
   serve(r.ofFlag, async request => {

@@ -17,6 +17,6 @@ export function serveHome(serve: ServeRoute, { database, snapshots, now }: Deps)
   serve(routes.home.get, async ({ actor, project }) => {
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')
-    return database.read(tx => readHome(tx, { actor, project, live: served.live, now: now() }))
+    return readHome(database, { actor, project, live: served.live, now: now() })
   })
 }

@@ -10,7 +10,8 @@ import type { ActivityEntry } from '../../domain/activity.ts'
 import type { ChangeRequest } from '../../domain/change-request.ts'
 import type { Flag } from '../../domain/flag.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
-import type { Stores } from '../../stores.ts'
+import { Problem } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { waitingFor } from '../change-control/requests/waiting-requests.ts'
 import { freezesOf, scheduleToWire } from '../change-control/schedules/schedule-resource.ts'
@@ -32,7 +33,18 @@ interface Context {
   readonly now: Instant
 }
 
-export async function readHome(tx: Stores, context: Context): Promise<ProjectHome> {
+/** ClickHouse, if it counts, is queried outside of the transaction; without it, no flag is listed as evaluated most. */
+export async function readHome(database: Database, context: Context): Promise<ProjectHome> {
+  const { lastCalled, home } = await database.read(tx => readStored(tx, context))
+  try {
+    return { ...home, most_evaluated: await database.query(tx => readMostEvaluated(tx, context, lastCalled)) }
+  } catch (error) {
+    if (!(error instanceof Problem && error.kind === 'unavailable')) throw error
+    return { ...home, most_evaluated: [] }
+  }
+}
+
+async function readStored(tx: Stores, context: Context) {
   const { actor, project, live, now } = context
   const stale = await tx.flags.list(project.id, readFlagFilter({ active: 'STALE' }, now), { limit: 1, offset: 0 })
   const conflicted = { requesterId: actor.user.id, states: ['conflicted'] as const }
@@ -40,7 +52,7 @@ export async function readHome(tx: Stores, context: Context): Promise<ProjectHom
   const activity = await tx.activity.list(about, { limit: homeChangesMax, offset: 0 })
   const lastCalled = await tx.usage.lastCalledKeys(project.id, candidatesMax)
   const rolledBack = live.filter(flag => flag.performedRollback).sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
-  return {
+  const home = {
     flags: { total: live.length, active: live.filter(({ active }) => active).length, stale: stale.count },
     is_connected: lastCalled.length > 0 || (await tx.sdkUsage.list(project.id)).length > 0,
     waiting: requestsToWire(await waitingFor(tx, actor, project, {}, firstEntries)),
@@ -53,8 +65,8 @@ export async function readHome(tx: Stores, context: Context): Promise<ProjectHom
         .map(({ id, key, updatedAt }) => ({ id, key, updated_at: updatedAt })),
     },
     changes: activity.items.map(changeToWire),
-    most_evaluated: await readMostEvaluated(tx, context, lastCalled),
   }
+  return { home, lastCalled }
 }
 
 const requestsToWire = ({ count, items }: { readonly count: number; readonly items: readonly ChangeRequest[] }) => ({

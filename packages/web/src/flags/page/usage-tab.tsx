@@ -58,6 +58,7 @@ export function UsageTab(props: TabProps) {
       <Loaded query={combineQueries({ dashboard, steps })}>
         {({ dashboard: { tiles }, steps }) => (
           <>
+            <CountedUntil tile={tiles[0]} readAt={dashboard.dataUpdatedAt} />
             {tiles.map(tile => (
               <Tile key={tile.id} tile={tile} steps={steps} />
             ))}
@@ -67,6 +68,20 @@ export function UsageTab(props: TabProps) {
         )}
       </Loaded>
     </Stack>
+  )
+}
+
+const behindMillisecondsMin = 120_000
+
+/** Only when events that were recorded a while ago are not counted yet. */
+function CountedUntil({ tile, readAt }: { tile: DashboardTile | undefined; readAt: number }) {
+  const t = useMessages()
+  const { moment } = useFormats()
+  if (!tile || readAt - Date.parse(tile.last_refresh) < behindMillisecondsMin) return null
+  return (
+    <Text size="sm" role="status">
+      {t.usage.countedUntil(moment(tile.last_refresh))}
+    </Text>
   )
 }
 

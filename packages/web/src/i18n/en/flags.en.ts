@@ -181,6 +181,7 @@ export const flags = {
   usage: {
     lastCalled: (time: string) => `Last evaluated: ${time}`,
     neverCalled: 'Not evaluated yet',
+    countedUntil: (when: string) => `Counted until ${when}. Newer events follow once ClickHouse stores them.`,
     range: 'Date range',
     days: (count: number) => `Last ${count} days`,
     metrics: {

@@ -27,7 +27,8 @@ export function serveEventCounts(serve: ServeRoute, { database, snapshots }: Dep
   serve(routes.eventCounts.list, async ({ project, query }) => {
     const { from, to } = readRange(query, eventCountHoursMax)
     const intervalMinutes = Math.ceil((to - from) / countIntervalsMax)
-    const rows = await database.read(async tx => {
+    // Without a transaction: no connection is held while ClickHouse is queried.
+    const rows = await database.query(async tx => {
       const names = await latestEvents(tx, project.id)
       return tx.eventCounts.listByMinute(project.id, names, { from, to })
     })

@@ -2,12 +2,11 @@ import { type Kysely, sql } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { type EventCount, type EventCountQuery, type Minute, minuteOf } from './event-counts.ts'
+import { type EventCount, type EventCountQuery, type EventCountStore, type Minute, minuteOf } from './event-counts.ts'
 
 const rowsPerInsertMax = 1000
 
-/** Event counts by minute, the input of automatic rollback. */
-export function sqlEventCounts(db: Kysely<Tables>) {
+export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
   function matching(projectId: number, { event, flag, from, to }: EventCountQuery) {
     const query = db
       .selectFrom('event_counts')
@@ -51,7 +50,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .executeTakeFirst()
       return Number(row?.total ?? 0)
     },
-    /** Ordered by minute; minutes without events are omitted. */
     async series(
       projectId: number,
       query: EventCountQuery,
@@ -63,7 +61,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ minute: row.minute, count: Number(row.total) }))
     },
-    /** All events of these names, whatever flags they carried. */
     async listByMinute(
       projectId: number,
       events: readonly string[],
@@ -80,7 +77,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ ...row, count: Number(row.count) }))
     },
-    /** How often each of these events carried the flag. */
     async totalsWithFlag(
       projectId: number,
       flagKey: string,
@@ -99,7 +95,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ event: row.event, count: Number(row.total) }))
     },
-    /** By the value that the event carried, and by the minute in which the hour begins. */
     async listByValue(
       projectId: number,
       { flagKey, event }: { readonly flagKey: string; readonly event: string },
@@ -118,7 +113,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => ({ value: row.flag_value, hour: Number(row.hour), count: Number(row.total) }))
     },
-    /** Sorted names of the events counted since an instant. */
     async listNames(projectId: number, since: Instant): Promise<readonly string[]> {
       const rows = await db
         .selectFrom('event_counts')
@@ -131,7 +125,6 @@ export function sqlEventCounts(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => row.event)
     },
-    /** Deletes the counts before this minute and returns their number. */
     async removeBefore(minute: Minute): Promise<number> {
       const result = await db.deleteFrom('event_counts').where('minute', '<', minute).executeTakeFirst()
       return Number(result.numDeletedRows)

@@ -2,13 +2,21 @@ import type { Kysely } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { Day, RecentCalls, UsageIncrement, UsageKind, UsagePoint, UsageRange } from './usage.ts'
+import type { Day, RecentCalls, UsageIncrement, UsageKind, UsagePoint, UsageRange, UsageStore } from './usage.ts'
 import { estimate, thresholdAt } from './user-sample.ts'
-import { addUsage } from './write-usage.sql.ts'
+import { addUsage, markUsed } from './write-usage.sql.ts'
 
 const seriesPerWriteMax = 1000
 
-export function sqlUsageStore(db: Kysely<Tables>) {
+/** The counts in the database, and what stays in it when ClickHouse counts. */
+export type SqlUsageStore = UsageStore & {
+  /** Notes the last uses without counting them. */
+  markUsed(projectId: number, increments: readonly UsageIncrement[]): Promise<void>
+  /** Last call of each of these flags that was called. */
+  lastCalls(projectId: number, flagKeys: readonly string[]): Promise<ReadonlyMap<string, Instant>>
+}
+
+export function sqlUsageStore(db: Kysely<Tables>): SqlUsageStore {
   const inRange = (projectId: number, { flagKey, kind, from, to }: UsageRange) =>
     db
       .selectFrom('flag_usage')
@@ -21,11 +29,26 @@ export function sqlUsageStore(db: Kysely<Tables>) {
   const oldSeries = (day: string, limit: number) =>
     db.selectFrom('flag_usage').select('id').where('day', '<', day).orderBy('day').limit(limit)
 
+  async function lastCalls(projectId: number, flagKeys: readonly string[]): Promise<ReadonlyMap<string, Instant>> {
+    const rows = await db
+      .selectFrom('flag_last_used')
+      .select(['flag_key', 'at'])
+      .where('project_id', '=', projectId)
+      .where('kind', '=', 'called')
+      .where('flag_key', 'in', flagKeys)
+      .execute()
+    return new Map(rows.map(({ flag_key, at }) => [flag_key, at]))
+  }
+
   return {
+    isExternal: false,
+    lastCalls,
+    async markUsed(projectId, increments) {
+      for (const part of inParts(increments, seriesPerWriteMax)) await markUsed(db, projectId, part)
+    },
     async add(projectId: number, increments: readonly UsageIncrement[]): Promise<void> {
       for (const part of inParts(increments, seriesPerWriteMax)) await addUsage(db, projectId, part)
     },
-    /** One point per variant and day with calls, ordered by day, then variant. */
     async series(projectId: number, range: UsageRange): Promise<readonly UsagePoint[]> {
       const rows = await inRange(projectId, range).selectAll().orderBy('day').orderBy('variant').execute()
       return rows.map(row => ({
@@ -35,7 +58,6 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         users: estimate(row.kept_users, row.sampling_level),
       }))
     },
-    /** Distinct users over the range, by variant. Days whose user hashes were removed (after 31 days) are not included. */
     async uniqueUsers(projectId: number, range: UsageRange): Promise<ReadonlyMap<string, number>> {
       const levels = await inRange(projectId, range)
         .select(({ fn }) => ['variant', fn.max('sampling_level').as('level')])
@@ -54,7 +76,6 @@ export function sqlUsageStore(db: Kysely<Tables>) {
       }
       return usersByVariant
     },
-    /** Last use of each flag of the project. Flags without such a use are not in the map. */
     async lastUsed(projectId: number, kind: UsageKind): Promise<ReadonlyMap<string, Instant>> {
       const rows = await db
         .selectFrom('flag_last_used')
@@ -64,7 +85,6 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
-    /** Keys of the flags that were called last, also of flags that were deleted since. */
     async lastCalledKeys(projectId: number, limit: number): Promise<readonly string[]> {
       const rows = await db
         .selectFrom('flag_last_used')
@@ -77,20 +97,13 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .execute()
       return rows.map(row => row.flag_key)
     },
-    /** Last call, and calls by day from a day on, of each of these flags. Flags without calls are not in the map. */
     async recentCalls(
       projectId: number,
       flagKeys: readonly string[],
       from: Day,
     ): Promise<ReadonlyMap<string, RecentCalls>> {
       if (flagKeys.length === 0) return new Map()
-      const last = await db
-        .selectFrom('flag_last_used')
-        .select(['flag_key', 'at'])
-        .where('project_id', '=', projectId)
-        .where('kind', '=', 'called')
-        .where('flag_key', 'in', flagKeys)
-        .execute()
+      const last = await lastCalls(projectId, flagKeys)
       const days = await db
         .selectFrom('flag_usage')
         .select(({ fn }) => ['flag_key', 'day', fn.sum<number>('calls').as('calls')])
@@ -101,12 +114,11 @@ export function sqlUsageStore(db: Kysely<Tables>) {
         .groupBy(['flag_key', 'day'])
         .execute()
       const callsByFlag = new Map(
-        last.map(({ flag_key, at }) => [flag_key, { lastAt: at, byDay: new Map<string, number>() }]),
+        [...last].map(([flagKey, lastAt]) => [flagKey, { lastAt, byDay: new Map<string, number>() }]),
       )
       for (const { flag_key, day, calls } of days) callsByFlag.get(flag_key)?.byDay.set(day, Number(calls))
       return callsByFlag
     },
-    /** Removes user hashes before a day (the counts stay), for at most `limit` series. Returns the number of series. */
     async removeUsersBefore(day: Day, limit: number): Promise<number> {
       const ids = await oldSeries(day, limit)
         .where(({ exists, selectFrom }) =>
@@ -116,7 +128,6 @@ export function sqlUsageStore(db: Kysely<Tables>) {
       for (const { id } of ids) await db.deleteFrom('flag_usage_users').where('usage_id', '=', id).execute()
       return ids.length
     },
-    /** Removes at most `limit` series before a day. Returns the number of series. */
     async removeBefore(day: Day, limit: number): Promise<number> {
       const ids = await oldSeries(day, limit).execute()
       for (const { id } of ids) await db.deleteFrom('flag_usage').where('id', '=', id).execute()

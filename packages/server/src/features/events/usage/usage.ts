@@ -44,3 +44,24 @@ export interface RecentCalls {
   readonly lastAt: Instant
   readonly byDay: ReadonlyMap<Day, number>
 }
+
+/** What is counted of the uses of flags, in the database or in ClickHouse. */
+export interface UsageStore {
+  /** Series are read from ClickHouse: not within a transaction, which would hold its locks meanwhile. */
+  readonly isExternal: boolean
+  add(projectId: number, increments: readonly UsageIncrement[]): Promise<void>
+  /** One point per variant and day with calls, ordered by day, then variant. */
+  series(projectId: number, range: UsageRange): Promise<readonly UsagePoint[]>
+  /** Distinct users over the range, by variant. Days whose users were removed are not included. */
+  uniqueUsers(projectId: number, range: UsageRange): Promise<ReadonlyMap<string, number>>
+  /** Last use of each flag of the project. Flags without such a use are not in the map. */
+  lastUsed(projectId: number, kind: UsageKind): Promise<ReadonlyMap<string, Instant>>
+  /** Keys of the flags that were called last, also of flags that were deleted since. */
+  lastCalledKeys(projectId: number, limit: number): Promise<readonly string[]>
+  /** Last call, and calls by day from a day on, of each of these flags. Flags without calls are not in the map. */
+  recentCalls(projectId: number, flagKeys: readonly string[], from: Day): Promise<ReadonlyMap<string, RecentCalls>>
+  /** Removes user hashes in the database before a day (the counts stay), for at most `limit` series. Returns the number of series. */
+  removeUsersBefore(day: Day, limit: number): Promise<number>
+  /** Removes at most `limit` series in the database before a day. Returns the number of series. */
+  removeBefore(day: Day, limit: number): Promise<number>
+}

@@ -128,7 +128,11 @@ async function saveSamples(db: Kysely<Tables>, projectId: number, series: readon
     .execute()
 }
 
-async function markUsed(db: Kysely<Tables>, projectId: number, increments: readonly UsageIncrement[]): Promise<void> {
+export async function markUsed(
+  db: Kysely<Tables>,
+  projectId: number,
+  increments: readonly UsageIncrement[],
+): Promise<void> {
   const newest = new Map<string, { project_id: number; flag_key: string; kind: string; at: string }>()
   for (const { flagKey, kind, lastAt } of increments) {
     const name = `${kind}\u0001${flagKey}`
@@ -138,7 +142,7 @@ async function markUsed(db: Kysely<Tables>, projectId: number, increments: reado
   }
   await db
     .insertInto('flag_last_used')
-    .values([...newest.values()])
+    .values([...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row))
     .onConflict(conflict =>
       conflict
         .columns(['project_id', 'kind', 'flag_key'])

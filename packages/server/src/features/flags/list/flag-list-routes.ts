@@ -52,7 +52,8 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
     )
     const snapshot = (await snapshots.forProject(project.id))?.snapshot
     const reachable = new Map(snapshot?.flags.map(({ id }, position) => [id, snapshot.reachable[position]]))
-    return database.read(async tx => {
+    // Without a transaction: no connection is held while ClickHouse is queried.
+    return database.query(async tx => {
       const flags = await tx.flags.findLive(project.id, ids)
       const keys = flags.map(({ key }) => key)
       const calls = await tx.usage.recentCalls(project.id, keys, days[0]!)
