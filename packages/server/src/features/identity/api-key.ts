@@ -44,7 +44,8 @@ function suggestionFor(scope: string): string {
     near(candidate => candidate.endsWith(name)) ??
     near(candidate => candidate.includes(name) || name.includes(candidate))
   if (meant === undefined) return `Use "*", or read or write of: ${scopeObjects.join(', ')}.`
-  return `Did you mean "${meant}:${action === 'write' ? 'write' : 'read'}"?`
+  const isWriting = action === 'write' || action === 'decide'
+  return `Did you mean "${meant}:${isWriting ? 'write' : 'read'}"?`
 }
 
 /** Raises `invalid` for an unknown scope, or one that the key of the request does not have itself. */
