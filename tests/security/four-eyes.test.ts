@@ -209,7 +209,7 @@ onEachDatabase('approval by another person', dialect => {
     expect((await approve(colleague, id)).body.status).toBe('applied')
   })
 
-  it('is refused to a member whom the identity provider that the requester chose lately signs in', async () => {
+  it('is refused to a member who signs in with an identity provider that the requester chose lately', async () => {
     const colleague = await known()
     await verifyAddress(s, colleague)
     await addVerifiedDomain(s, 'example.com')

@@ -435,8 +435,9 @@ onEachDatabase('every route that writes', dialect => {
     const { token } = (await open.post('/api/login/', credentials)).body
     await call('POST', '/api/login/second_factor/', { token, recovery_code: added.recovery_codes[0] }, open)
     const reset = 'A'.repeat(43)
-    const userId = (await own.get('/api/users/@me/')).body.id
-    const stored = { hash: hashSecret(reset), userId, purpose: 'password_reset', data: '{}' } as const
+    const { id: userId, email } = (await own.get('/api/users/@me/')).body
+    const data = JSON.stringify({ email })
+    const stored = { hash: hashSecret(reset), userId, purpose: 'password_reset', data } as const
     const now = instantOf(new Date())
     const expiresAt = instantOf(new Date(Date.now() + 60_000))
     await s.halyard.database.transaction(tx => tx.accountTokens.create({ ...stored, expiresAt }, now))

@@ -37,7 +37,7 @@ export function servePasswordReset(serve: ServeRoute, deps: Deps): void {
   })
 
   serve(routes.passwordReset.complete, async ({ body, origin }) => {
-    // Hashing takes long: not for whoever sends any token.
+    // Hashing takes long: not for a token that no one has.
     await database.read(tx => getReset(tx, body.token, now()))
     const passwordHash = await passwords.hash(body.password)
     await database.transaction(tx => resetPassword(tx, body.token, passwordHash, origin, now()))
