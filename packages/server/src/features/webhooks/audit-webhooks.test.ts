@@ -97,7 +97,7 @@ onEachDatabase('webhooks for the audit log', dialect => {
     const shown = (await s.get(`${s.organization}/audit_log/?limit=8`)).body.results
     expect([...entries].reverse()).toEqual(shown)
     const last = entries.at(-1)!
-    const lines = [...entries, { head: { sequence: last.sequence, hash: last.hash } }].map(one => JSON.stringify(one))
+    const lines = [...entries, { head: { hash: last.hash, sequence: last.sequence } }].map(one => JSON.stringify(one))
     expect(lines.at(0)).toBe(canonicalJson(entries[0]))
     expect((await verifyChain(lines, { after: before.hash, head: last.hash })).faults).toEqual([])
     lines[3] = lines[3]!.replace('chained-', 'changed-')
