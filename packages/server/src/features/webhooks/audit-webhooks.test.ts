@@ -194,7 +194,7 @@ onEachDatabase('webhooks for the audit log', dialect => {
     expect(entriesAt('/departed')).toEqual([])
   })
 
-  it('tell people in chats what was done, by whom, and the hash', async () => {
+  it('name what was done, its user and the hash in chats', async () => {
     await s.post(`${s.project}/webhooks/`, hook('/slack', { format: 'slack' }))
     const { hash, sequence } = await head()
     await run(40)
