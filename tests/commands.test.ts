@@ -650,10 +650,24 @@ describe('commands beside a running server', () => {
   it('lists secrets by age, oldest first and without their values', async () => {
     const args = ['--email', 'owner@halyard.local', '--label', 'listed by age', '--json']
     const { id, value } = JSON.parse((await halyard('keys', 'create', ...args)).stdout)
+    const headers = { authorization: `Bearer ${shown('HALYARD_KEY')}`, 'content-type': 'application/json' }
+    const provider = {
+      name: 'Company',
+      issuer: 'https://id.example.com',
+      client_id: 'halyard',
+      client_secret: 'client-secret-value',
+    }
+    const providers = `${server.url}/api/organizations/@current/identity_providers/`
+    const added = await fetch(providers, { method: 'POST', headers, body: JSON.stringify(provider) })
+    expect(added.status).toBe(201)
     const { stdout, code } = await halyard('doctor', '--secrets', '--json')
     const listed: Record<string, unknown>[] = JSON.parse(stdout)
     expect([code, stdout.includes(value)]).toEqual([0, false])
-    expect(listed.at(-1)).toMatchObject({ kind: 'personal API key', label: 'listed by age', age_days: 0 })
+    expect(listed.slice(-2)).toMatchObject([
+      { kind: 'personal API key', label: 'listed by age', age_days: 0 },
+      { kind: 'client secret', label: 'Company', age_days: 0 },
+    ])
+    expect(stdout).not.toContain('client-secret-value')
     const created = listed.map(secret => String(secret.created_at))
     expect(created).toEqual([...created].sort())
     await halyard('keys', 'revoke', '--email', 'owner@halyard.local', id)

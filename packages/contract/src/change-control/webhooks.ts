@@ -19,6 +19,7 @@ export const webhookEvents = [
   'emergency.applied',
   'freeze.created',
   'freeze.ended',
+  'audit',
 ] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
@@ -33,7 +34,10 @@ const shownFields = {
   name: Type.String({ description: 'Name of the webhook.', examples: ['Releases'] }),
   url: Type.String({ description: 'Where events are sent.', examples: ['https://example.com/hooks/halyard'] }),
   format: Type.String({ description: '`json`, `slack`, `teams` or `discord`.', examples: ['json'] }),
-  events: Type.Array(Type.String(), { description: 'Kinds of events; empty for all.', examples: [['flag.updated']] }),
+  events: Type.Array(Type.String(), {
+    description: 'Kinds of events; empty for all except `audit`.',
+    examples: [['flag.updated']],
+  }),
   tag: Nullable(Type.String({ description: 'Only events of flags with this tag.', examples: [null] })),
   enabled: Type.Boolean({ description: 'Whether events are sent.', examples: [true] }),
   failures: Type.Integer({ description: 'Failed attempts in a row.', examples: [0] }),
@@ -90,7 +94,11 @@ const fields = {
   }),
   format: Type.Optional(Format),
   events: Type.Optional(
-    Type.Array(Event, { maxItems: webhookEvents.length, description: 'Kinds of events; empty (default) for all.' }),
+    Type.Array(Event, {
+      maxItems: webhookEvents.length,
+      description:
+        'Kinds of events; empty (default) for all except `audit`: entries of the audit log of the organization. It needs the scope `audit_log:read`.',
+    }),
   ),
   tag: Type.Optional(
     Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Only events of flags with this tag.' })),

@@ -935,5 +935,6 @@ export interface Tables {
     created_by_id: number
     created_at: string
     updated_at: string
+    audit_sequence: number | null
   }
 }

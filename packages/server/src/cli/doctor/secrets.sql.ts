@@ -2,7 +2,13 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../storage/tables.generated.ts'
 
 export interface StoredSecret {
-  readonly kind: 'personal API key' | 'service key' | 'project secret key' | 'SCIM token' | 'webhook secret'
+  readonly kind:
+    | 'personal API key'
+    | 'service key'
+    | 'project secret key'
+    | 'SCIM token'
+    | 'client secret'
+    | 'webhook secret'
   readonly label: string
   /** The person, project or organization that it belongs to. */
   readonly of: string
@@ -32,6 +38,12 @@ export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSe
     .innerJoin('organizations', 'organizations.id', 'scim_tokens.organization_id')
     .select(['label', 'name', 'mask', 'scim_tokens.created_at', 'last_used_at', 'expires_at'])
     .execute()
+  const providers = await db
+    .selectFrom('identity_providers')
+    .innerJoin('organizations', 'organizations.id', 'identity_providers.organization_id')
+    .select(['identity_providers.name as label', 'organizations.name', 'identity_providers.created_at'])
+    .where('client_secret', 'is not', null)
+    .execute()
   const webhooks = await db
     .selectFrom('webhooks')
     .innerJoin('projects', 'projects.id', 'webhooks.project_id')
@@ -45,6 +57,13 @@ export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSe
     })),
     ...projectKeys.map(({ name, ...key }) => ({ kind: 'project secret key' as const, of: name, ...key, ...never })),
     ...scimTokens.map(({ name, ...token }) => ({ kind: 'SCIM token' as const, of: name, ...token })),
+    ...providers.map(({ name, ...provider }) => ({
+      kind: 'client secret' as const,
+      of: name,
+      mask: '',
+      ...provider,
+      ...never,
+    })),
     ...webhooks.map(({ name, ...hook }) => ({
       kind: 'webhook secret' as const,
       of: name,

@@ -154,6 +154,23 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd) {
     /** Oldest first, after a sequence. */
     listAfter: (organizationId: string, sequence: number, limit: number): Promise<AuditEntry[]> =>
       matching({ organizationId }).where('sequence', '>', sequence).orderBy('sequence').limit(limit).execute(),
+    /** What is done in the next entries, without their content. */
+    listOperationsAfter: (
+      organizationId: string,
+      sequence: number,
+      limit: number,
+    ): Promise<{ sequence: number; operation: string }[]> =>
+      db
+        .selectFrom('audit_entries')
+        .select(['sequence', 'operation'])
+        .where('organization_id', '=', organizationId)
+        .where('sequence', '>', sequence)
+        .orderBy('sequence')
+        .limit(limit)
+        .execute(),
+    /** Undefined when the retention has removed it. */
+    find: (organizationId: string, sequence: number): Promise<AuditEntry | undefined> =>
+      matching({ organizationId }).where('sequence', '=', sequence).executeTakeFirst(),
     async findHead(organizationId: string): Promise<AuditHead | undefined> {
       const { rows } = await headOf(db, { organizationId })
       return rows[0] && toHead(rows[0])

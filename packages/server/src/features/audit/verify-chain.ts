@@ -11,22 +11,21 @@ export const firstPreviousHash = '0'.repeat(64)
 
 /** RFC 8785: no white space, members sorted by UTF-16 code units, numbers and strings as ECMAScript serializes them. */
 export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
   if (Array.isArray(value)) return `[${value.map(item => canonicalJson(item ?? null)).join()}]`
   if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).filter(([, member]) => member !== undefined)
-    members.sort(([a], [b]) => (a < b ? -1 : 1))
-    return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join()}}`
+    const members = value as Readonly<Record<string, unknown>>
+    const names = Object.keys(value).filter(name => members[name] !== undefined)
+    if (!names.every((name, n) => n === 0 || names[n - 1]! < name)) names.sort()
+    return `{${names.map(name => `${quote(name)}:${canonicalJson(members[name])}`).join()}}`
   }
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('JSON has no such number.')
   return JSON.stringify(value)
 }
 
+/** Printable ASCII without quotes and backslashes needs no escapes. */
+const quote = (text: string): string => (/^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
-
-interface Link {
-  readonly sequence: number
-  readonly hash: string
-}
 
 export interface Verification {
   readonly entries: number
@@ -87,6 +86,7 @@ export async function verifyChain(
   return { entries, start, head: last, faults }
 }
 
+type Link = { readonly sequence: number; readonly hash: string }
 type Line = Link & { readonly previous_hash: string; readonly pruned?: Link; readonly head?: Link }
 
 function parse(line: string): Line | undefined {

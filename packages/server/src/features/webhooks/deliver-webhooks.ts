@@ -1,8 +1,11 @@
+import type { AuditEntry } from '@halyard/contract'
 import type { Instant } from '../../instant.ts'
 import type { JobContext } from '../../jobs/job-runner.ts'
 import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
+import { jsonLine } from '../audit/export-lines.ts'
+import { canFollowAudit } from './audit-access.ts'
 import { recordWebhook, secretPurpose } from './save-webhook.ts'
 import { type AttemptOutcome, afterAttempt, type Delivery, failuresMax, type Webhook } from './webhook.ts'
 import { messageOf } from './webhook-message.ts'
@@ -39,21 +42,33 @@ export async function deliver(
 interface Target {
   readonly webhook: Webhook
   readonly projectName: string
+  /** Of the audit log, or why it is not sent. */
+  readonly entry?: AuditEntry | string | undefined
 }
 
-async function findTarget(tx: Stores, { webhookId }: Delivery): Promise<Target | undefined> {
+async function findTarget(tx: Stores, { webhookId, event }: Delivery): Promise<Target | undefined> {
   const [webhook] = await tx.webhooks.findAll([webhookId])
   const project = webhook && (await tx.projects.find(webhook.projectId))
-  return webhook && project && { webhook, projectName: project.name }
+  if (!webhook || !project) return undefined
+  const entry = event.sequence === undefined ? undefined : await findEntry(tx, webhook, event.sequence)
+  return { webhook, projectName: project.name, entry }
+}
+
+/** Members in canonical order, so that a receiver can verify what it collects. */
+async function findEntry(tx: Stores, webhook: Webhook, sequence: number): Promise<AuditEntry | string> {
+  if (!(await canFollowAudit(tx, webhook))) return 'The creator of the webhook cannot read the audit log any more.'
+  const entry = await tx.audit.find(webhook.organizationId, sequence)
+  return entry ? JSON.parse(jsonLine(entry)) : 'The retention has removed the entry.'
 }
 
 async function attempt(deps: DeliveryDeps, target: Target, delivery: Delivery, now: Instant): Promise<AttemptOutcome> {
-  const { webhook, projectName } = target
+  const { webhook, projectName, entry } = target
+  if (typeof entry === 'string') return { responseStatus: null, failure: entry }
   const secrets = openSecrets(deps.secretBox, webhook, now)
   if (!secrets) {
     return { responseStatus: null, failure: 'The secret was encrypted with another key. Rotate the secret.' }
   }
-  const { body, headers } = messageOf(webhook, delivery, { projectName, secrets, now })
+  const { body, headers } = messageOf(webhook, delivery, { projectName, secrets, now, entry })
   try {
     const { status } = await deps.outgoing.request({
       url: webhook.url,

@@ -6,6 +6,7 @@ import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { newSecret } from '../identity/secret.ts'
+import { requireAuditAccess, requireAuditCreator } from './audit-access.ts'
 import type { Delivery, Webhook } from './webhook.ts'
 
 const webhooksPerProjectMax = 20
@@ -23,7 +24,7 @@ export interface WebhookWithSecret {
 /** Sealed texts can be opened for this alone. */
 export const secretPurpose = 'webhook secret'
 
-/** Raises `invalid` for an address that is none, and when the project has too many. */
+/** Raises `invalid` for an address that is none, and when the project has too many; `forbidden` for an audit log out of reach. */
 export async function createWebhook(
   tx: Stores,
   actor: Actor,
@@ -32,6 +33,7 @@ export async function createWebhook(
   now: Instant,
 ): Promise<WebhookWithSecret> {
   checkUrl(content.url)
+  if (content.events.includes('audit')) requireAuditAccess(actor, project.organizationId)
   if ((await tx.webhooks.count(project.id)) >= webhooksPerProjectMax) {
     throw invalid(null, 'limit_reached', `A project can have at most ${webhooksPerProjectMax} webhooks.`)
   }
@@ -52,7 +54,7 @@ export async function createWebhook(
   return { webhook, secret }
 }
 
-/** Changes the fields that are sent. Enabling it again forgets earlier failures. */
+/** Changes the fields that are sent. Enabling it again forgets earlier failures. Only those who can read the audit log change where it goes. */
 export async function updateWebhook(
   tx: Stores,
   actor: Actor,
@@ -65,6 +67,10 @@ export async function updateWebhook(
   const revived = patch.enabled === true ? { failures: 0, disabledReason: null } : {}
   await tx.webhooks.update(stored.id, { ...patch, ...revived, updatedAt: now })
   const saved = await getWebhook(tx, project, webhookId)
+  // After the write has locked the row: no other request can add the audit log in between.
+  if (saved.events.includes('audit')) requireAuditAccess(actor, project.organizationId)
+  if (patch.events?.includes('audit')) await requireAuditCreator(tx, saved)
+  if (patch.events) await tx.webhooks.followAudit(saved)
   const changes = diffFields({ ...shownFields(stored) }, { ...shownFields(saved) })
   await recordWebhook(tx, actor, saved, { activity: 'updated', changes }, now)
   return saved

@@ -3,6 +3,7 @@ import { Semaphore } from '../../concurrency/semaphore.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { Job, JobContext } from '../../jobs/job-runner.ts'
 import { type DeliveryDeps, deliver } from './deliver-webhooks.ts'
+import { enqueueAudit } from './enqueue-audit.ts'
 import type { Delivery } from './webhook.ts'
 
 const batchMax = 50
@@ -26,6 +27,7 @@ export const webhookJob = (deps: DeliveryDeps): Job => ({
   async run(context) {
     const before = plusMilliseconds(context.now, -retentionMilliseconds)
     await context.transaction(tx => tx.webhooks.trimDeliveries(before, trimMax))
+    await enqueueAudit(context)
     await new DeliveryRun(context, deps).run()
   },
 })

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { AuditEntry } from '@halyard/contract'
 import type { Instant } from '../../instant.ts'
 import type { Delivery, EventKind, Webhook } from './webhook.ts'
 
@@ -13,6 +14,8 @@ export interface MessageContext {
   /** The secrets to sign with: two while a rotation overlaps. */
   readonly secrets: readonly string[]
   readonly now: Instant
+  /** Of the audit log. */
+  readonly entry?: AuditEntry | undefined
 }
 
 export function messageOf(webhook: Webhook, delivery: Delivery, context: MessageContext): WebhookMessage {
@@ -37,16 +40,20 @@ export const sign = (secret: string, timestamp: string, body: string): string =>
 type Format = (webhook: Webhook, delivery: Delivery, context: MessageContext) => object
 
 const formats: Readonly<Record<Webhook['format'], Format>> = {
-  json: ({ projectId, organizationId }, { eventId, kind, event, createdAt }, { projectName }) => ({
+  json: ({ projectId, organizationId }, { eventId, kind, event, createdAt }, { projectName, entry }) => ({
     id: eventId,
     type: kind,
     created_at: createdAt,
     organization_id: organizationId,
     project: { id: projectId, name: projectName },
-    actor: { email: event.email, through: event.keyLabel },
-    item: { type: event.scope, id: event.itemId, name: event.detail.name },
-    changes: event.detail.changes,
-    trigger: event.detail.trigger,
+    ...(entry
+      ? { entry }
+      : {
+          actor: { email: event.email, through: event.keyLabel },
+          item: { type: event.scope, id: event.itemId, name: event.detail.name },
+          changes: event.detail.changes,
+          trigger: event.detail.trigger,
+        }),
   }),
   // Slack reads &, < and > as markup and mentions.
   slack: (_webhook, delivery, context) => ({
@@ -82,7 +89,11 @@ const discordCharactersMax = 2000
 const fieldsNamedMax = 10
 
 /** One line for people: what happened, to what, where, which user did it, and why. */
-function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext): string {
+function sentenceOf({ kind, event }: Delivery, { projectName, entry }: MessageContext): string {
+  if (entry) {
+    const by = entry.actor?.email ?? 'Halyard'
+    return `Audit log ${entry.sequence}: ${entry.operation} by ${by}. Hash: ${entry.hash}`
+  }
   const { name, changes, trigger } = event.detail
   const who = event.email ?? 'Halyard'
   const through = event.keyLabel ? ` (${event.keyLabel})` : ''
@@ -107,5 +118,6 @@ const verbs: Readonly<Record<EventKind, string>> = {
   'emergency.applied': 'Emergency change:',
   'freeze.created': 'Changes frozen:',
   'freeze.ended': 'Freeze ended:',
+  audit: 'Audit log:',
   test: 'Test message:',
 }

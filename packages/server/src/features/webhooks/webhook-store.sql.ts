@@ -7,6 +7,16 @@ import type { Tables } from '../../storage/tables.generated.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Delivery, DeliveryStatus, EventKind, Webhook, WebhookFormat, WebhookPatch } from './webhook.ts'
 
+/** A webhook that is notified of the entries of an audit log, and the last one that was queued for it. */
+export interface AuditFollower {
+  readonly webhookId: number
+  readonly organizationId: string
+  readonly sequence: number
+}
+
+const headSequence = (organizationId: string) =>
+  sql<number>`coalesce((select sequence from audit_heads where organization_id = ${organizationId}), 0)`
+
 export function sqlWebhookStore(db: Kysely<Tables>) {
   const webhooks = () =>
     db
@@ -36,6 +46,7 @@ export function sqlWebhookStore(db: Kysely<Tables>) {
         previous_secret: null,
         previous_secret_expires_at: null,
         enabled: Number(webhook.enabled),
+        audit_sequence: webhook.events.includes('audit') ? headSequence(webhook.organizationId) : null,
         failures: 0,
         disabled_reason: null,
         created_by_id: webhook.createdBy.id,
@@ -48,6 +59,41 @@ export function sqlWebhookStore(db: Kysely<Tables>) {
     /** Writes what is sent; a field that is undefined keeps its stored value. */
     async update(webhookId: number, patch: WebhookPatch): Promise<void> {
       await updateSent(db, 'webhooks', webhookId, columnsOf(patch))
+    },
+    /** Begins with the next entry of the audit log, continues where it was, or ends, as its stored events say. */
+    async followAudit({ id, organizationId }: Pick<Webhook, 'id' | 'organizationId'>): Promise<void> {
+      const next = sql<number>`coalesce(audit_sequence, ${headSequence(organizationId)})`
+      await db
+        .updateTable('webhooks')
+        .set({ audit_sequence: sql<number | null>`case when events like '%"audit"%' then ${next} end` })
+        .where('id', '=', id)
+        .execute()
+    },
+    /** The enabled webhooks for which the audit log has new entries. */
+    async listBehindAudit(): Promise<readonly AuditFollower[]> {
+      const rows = await db
+        .selectFrom('webhooks')
+        .innerJoin('audit_heads', 'audit_heads.organization_id', 'webhooks.organization_id')
+        .select(['webhooks.id', 'webhooks.organization_id', 'webhooks.audit_sequence'])
+        .where('webhooks.enabled', '=', 1)
+        .whereRef('audit_heads.sequence', '>', 'webhooks.audit_sequence')
+        .orderBy('webhooks.id')
+        .execute()
+      return rows.map(row => ({
+        webhookId: row.id,
+        organizationId: row.organization_id,
+        sequence: row.audit_sequence ?? 0,
+      }))
+    },
+    /** False when another transaction has advanced or ended it. */
+    async advanceAudit({ webhookId, sequence }: AuditFollower, to: number): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('webhooks')
+        .set({ audit_sequence: to })
+        .where('id', '=', webhookId)
+        .where('audit_sequence', '=', sequence)
+        .executeTakeFirst()
+      return numUpdatedRows === 1n
     },
     async remove(webhookId: number): Promise<void> {
       await db.deleteFrom('webhooks').where('id', '=', webhookId).execute()
@@ -74,19 +120,12 @@ export function sqlWebhookStore(db: Kysely<Tables>) {
       ),
 
     async addDelivery(delivery: Omit<Delivery, 'id'>): Promise<Delivery> {
-      const { id } = await db
-        .insertInto('webhook_deliveries')
-        .values({
-          webhook_id: delivery.webhookId,
-          event_id: delivery.eventId,
-          kind: delivery.kind,
-          event: JSON.stringify(delivery.event),
-          created_at: delivery.createdAt,
-          ...attemptColumns(delivery),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
+      const values = deliveryColumns(delivery)
+      const { id } = await db.insertInto('webhook_deliveries').values(values).returning('id').executeTakeFirstOrThrow()
       return { ...delivery, id }
+    },
+    async addDeliveries(added: readonly Omit<Delivery, 'id'>[]): Promise<void> {
+      await db.insertInto('webhook_deliveries').values(added.map(deliveryColumns)).execute()
     },
     async saveDelivery(delivery: Delivery): Promise<void> {
       await db.updateTable('webhook_deliveries').set(attemptColumns(delivery)).where('id', '=', delivery.id).execute()
@@ -154,6 +193,15 @@ const columnsOf = (patch: WebhookPatch) => ({
   failures: patch.failures,
   disabled_reason: patch.disabledReason,
   updated_at: patch.updatedAt,
+})
+
+const deliveryColumns = (delivery: Omit<Delivery, 'id'>) => ({
+  webhook_id: delivery.webhookId,
+  event_id: delivery.eventId,
+  kind: delivery.kind,
+  event: JSON.stringify(delivery.event),
+  created_at: delivery.createdAt,
+  ...attemptColumns(delivery),
 })
 
 const attemptColumns = (delivery: Omit<Delivery, 'id'>) => ({

@@ -15,7 +15,7 @@ export interface Webhook {
   readonly name: string
   readonly url: string
   readonly format: WebhookFormat
-  /** Empty for all. */
+  /** Empty for all but `audit`. */
   readonly events: readonly EventKind[]
   /** Only events of flags with this tag. */
   readonly tag: string | null
@@ -54,6 +54,8 @@ export interface Delivery {
 /** An activity entry as it is stored with its deliveries. */
 export interface WebhookEvent extends Pick<NewActivity, 'scope' | 'itemId' | 'activity' | 'detail' | 'keyLabel'> {
   readonly email: string | null
+  /** Of an entry of the audit log, which is read when it is sent. */
+  readonly sequence?: number
 }
 
 export const eventOf = ({ scope, itemId, activity, detail, keyLabel, user }: NewActivity): WebhookEvent => ({

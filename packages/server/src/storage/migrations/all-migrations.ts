@@ -42,6 +42,7 @@ import { rights } from './0067-rights.ts'
 import { requestComments } from './0071-request-comments.ts'
 import { provisioning } from './0072-provisioning.ts'
 import { inboxSeen } from './0073-inbox-seen.ts'
+import { auditWebhooks } from './0076-audit-webhooks.ts'
 import { eventBacklog } from './0080-event-backlog.ts'
 import { behavior } from './0085-behavior.ts'
 import type { Migration } from './migration.ts'
@@ -92,6 +93,7 @@ export const migrations: readonly Migration[] = [
   requestComments,
   provisioning,
   inboxSeen,
+  auditWebhooks,
   eventBacklog,
   behavior,
 ]

@@ -39,7 +39,7 @@ export const projects: ProjectsMessages = {
     url: 'URL',
     format: 'Format',
     events: 'Ereignisse',
-    allEvents: 'Alle Ereignisse',
+    allEvents: 'Alle außer audit',
     eventCount: count => (count === 1 ? '1 Ereignis' : `${count} Ereignisse`),
     tag: 'Nur Flags mit Tag',
     created: name => `${name} hinzugefügt`,
