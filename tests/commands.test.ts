@@ -133,6 +133,14 @@ describe('commands beside a running server', () => {
     expect(await evaluated.json()).toMatchObject({ flags: { 'my-first-flag': { enabled: true } } })
   })
 
+  it('copies counts only to a ClickHouse that is named and responds', async () => {
+    const unset = await halyard('migrate-events')
+    expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('Set EVENTS_URL to the ClickHouse')])
+    const away = { ...environment, EVENTS_URL: `clickhouse://127.0.0.1:${await freePort()}/events` }
+    const refused = await run(['migrate-events'], away)
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('The tables cannot be created')])
+  })
+
   it('creates, lists and revokes keys', async () => {
     const args = ['--email', 'owner@halyard.local', '--scopes', 'feature_flag:read', '--expires-in-days', '7', '--json']
     const { id, value } = JSON.parse((await halyard('keys', 'create', ...args)).stdout)
