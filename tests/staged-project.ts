@@ -296,6 +296,15 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .insertInto('person_seen')
     .values({ person_id: person, seen_on: at.slice(0, 10) })
     .execute()
+  const { id: event_id } = await db
+    .insertInto('counted_events')
+    .values({ project_id, name: 'purchase', counted_since: at })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('person_event_days')
+    .values({ person_id: person, event_id, day: 20_000, count: 2, is_kept: 0 })
+    .execute()
   // Disabled, so that nothing is sent after the import.
   const { id: webhook_id } = await db
     .insertInto('webhooks')

@@ -73,6 +73,12 @@ beforeAll(async () => {
     },
   })
   await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `changed ${hostile}`, tags: [`<b data-hostile>`] })
+  await created(`${s.project}/feature_flags/`, {
+    key: `dependent-${hostile}`,
+    filters: {
+      groups: [{ properties: [{ type: 'flag', key: String(flag.id), operator: 'flag_evaluates_to', value: false }] }],
+    },
+  })
   const role = await created(`${s.organization}/roles/`, { name: `Role ${hostile}` })
   await created(`${s.project}/feature_flags/${flag.id}/role_access/`, { role_id: role.id })
   await created(`${s.project}/scheduled_changes/`, {
