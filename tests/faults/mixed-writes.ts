@@ -40,6 +40,8 @@ export interface MixedWrites {
 const writersCount = 6
 const requestMillisecondsMax = 30_000
 const eventsInBatch = 3
+/** A user has at most 100 keys. */
+const keysMax = 90
 
 type Json = Record<string, unknown>
 type Send = (
@@ -76,6 +78,7 @@ interface Own {
 export function createMixedWrites(random: () => number): MixedWrites {
   const writes: Write[] = []
   let counter = 0
+  let keys = 0
   let shared: number | undefined
   let copiesTo: number[] = []
 
@@ -102,6 +105,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
   function createSender(server: { readonly url: string; isGone: boolean }, isOver: () => boolean): Send {
     return async (kind, method, path, bodyFor, { markers, effect = 'adds' } = {}) => {
       if (isOver()) return undefined
+      if (kind === 'key' && ++keys > keysMax) return undefined
       const marker = `w${++counter}`
       const write: Write = { kind, markers: markers?.(marker) ?? [marker], effect, outcome: 'unknown' }
       writes.push(write)

@@ -1,4 +1,4 @@
-import type { CDPSession, Page } from 'playwright-core'
+import type { CDPSession, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startVisit, type Visit } from './browser.ts'
 
@@ -55,14 +55,21 @@ describe('the dashboard', { timeout: 300_000 }, () => {
   it.each(['flags', 'activity', 'cohorts', 'settings'])('sends no request while %s is open', async path => {
     const page = await visit.open()
     const requests: string[] = []
-    page.on('request', request => requests.push(new URL(request.url()).pathname))
+    const open = new Set<Request>()
+    page.on('request', request => {
+      requests.push(new URL(request.url()).pathname)
+      open.add(request)
+    })
+    for (const end of ['requestfinished', 'requestfailed'] as const)
+      page.on(end as 'requestfinished', request => open.delete(request))
     await page.clock.install()
     await visit.signIn(page, `/project/${visit.scenario.projectId}/${path}`)
+    await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
     for (let second = 0; second < 3; second++) await page.clock.runFor(1000)
     const settled = async () => {
       const count = requests.length
       await page.clock.runFor(1000)
-      return requests.length === count
+      return requests.length === count && ![...open].some(request => /\/api\/(?!changes\/stream)/.test(request.url()))
     }
     await expect.poll(settled).toBe(true)
     requests.length = 0

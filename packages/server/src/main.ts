@@ -261,6 +261,7 @@ async function startEvents(
     eventsWaitingMax: config.eventsWaitingMax,
     noteLibrary: sdkCalls.noteLibrary,
     labelsOf: createEventLabels(token => snapshots.cached(token)?.flags),
+    catchUp: changes.catchUp,
     now,
   })
   return { plugins, ingest }
