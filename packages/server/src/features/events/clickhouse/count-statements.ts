@@ -31,7 +31,7 @@ export function countStatements(database: string) {
       `SELECT flag, toString(day) AS date, sum(n) AS calls FROM (
         SELECT flag, day, variant, block, max(calls) AS n FROM ${database}.${tables.usage}
         WHERE project = ${number(projectId)} AND flag IN (${flagKeys.map(literal).join(', ')})
-          AND kind = ${literal(kind)} AND day >= toDate(${literal(from)})
+          AND kind = ${literal(kind)} AND day >= ${date(from)}
         GROUP BY flag, day, variant, block
       ) GROUP BY flag, day`,
     /** event, minute, events. */
@@ -46,7 +46,7 @@ export function countStatements(database: string) {
     totalsOfBlock: (block: string, from: Day) =>
       `SELECT toString(day) AS date, count() AS series, sum(n) AS calls FROM (
         SELECT project, flag, kind, day, variant, max(calls) AS n FROM ${database}.${tables.usage}
-        WHERE block = ${literal(block)} AND day >= toDate(${literal(from)}) GROUP BY project, flag, kind, day, variant
+        WHERE block = ${literal(block)} AND day >= ${date(from)} GROUP BY project, flag, kind, day, variant
       ) GROUP BY day`,
     /** table, partition. */
     partitions: () =>
@@ -59,6 +59,10 @@ export function countStatements(database: string) {
 
 const number = (value: number): string => String(Math.trunc(value))
 
-const days = (from: Day, to: Day): string => `day >= toDate(${literal(from)}) AND day <= toDate(${literal(to)})`
+/** Dates beyond these wrap around in old releases. */
+const [firstDay, lastDay] = ['1970-01-01', '2105-12-31']
+const date = (day: Day): string => `toDate(${literal(day < firstDay ? firstDay : day > lastDay ? lastDay : day)})`
+
+const days = (from: Day, to: Day): string => `day >= ${date(from)} AND day <= ${date(to)}`
 
 export const dayOfMinute = (minute: Minute): Day => new Date(minute * 60_000).toISOString().slice(0, 10)
