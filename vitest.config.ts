@@ -64,6 +64,8 @@ export default defineConfig({
           name: 'black-box',
           include: ['tests/**/*.test.ts'],
           exclude: [...long, 'tests/clickhouse/**'],
+          // Modules, the built server among them, are loaded once per worker instead of once per file.
+          isolate: false,
         },
       },
       {
@@ -73,7 +75,6 @@ export default defineConfig({
           name: 'packages',
           include: ['packages/*/src/**/*.test.{ts,tsx}'],
           exclude: long,
-          // Modules are loaded once per worker instead of once per file.
           isolate: false,
         },
       },
