@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
-import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'
 import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
 import { telemetryVariables } from '../packages/server/src/observability/telemetry/open-telemetry.ts'
 import { version } from '../packages/server/src/version.ts'
@@ -13,11 +11,6 @@ import { version } from '../packages/server/src/version.ts'
 const reference = (name: string) => join(import.meta.dirname, '../docs/reference', name)
 
 describe('docs/reference', () => {
-  it('openapi.json', async () => {
-    const document = openApiDocument([...allRoutes, ...sdkRoutes], version)
-    await expect(`${JSON.stringify(document, null, 1)}\n`).toMatchFileSnapshot(reference('openapi.json'))
-  })
-
   it('settings.md', async () => {
     const shown = (fallback: string | undefined) => (fallback ? `\`${fallback}\`` : 'unset')
     const rows = Object.values(settings).map(

@@ -122,7 +122,6 @@ function resolveLink(path, href) {
   const target = join(dirname(path), file)
   const suffix = anchor ? `#${anchor}` : ''
   if (target.startsWith('..')) return undefined
-  if (target === 'reference/openapi.json') return '/api/schema/'
   if (target.endsWith('.md')) return addressOf(target.slice(0, -'.md'.length)) + suffix
   return undefined
 }

@@ -59,7 +59,3 @@ function decoded(text: string): string {
     throw new Error('has a % in user or password that is not percent-encoded; write %25')
   }
 }
-
-/** The hosts and the database, without user and password. */
-export const shownEventsUrl = ({ origins, database }: Pick<EventsUrl, 'origins' | 'database'>): string =>
-  `ClickHouse at ${origins.map(origin => new URL(origin).host || origin).join(', ')}, database ${database}`

@@ -75,7 +75,6 @@ export const KeyIcon = icon(
     <path d="m11.5 11.5 8-8M16 7l3 3" />
   </>,
 )
-export const ShieldIcon = icon(<path d="M12 3 5 5.5V11c0 4.6 2.8 8 7 10 4.2-2 7-5.4 7-10V5.5L12 3Z" />)
 export const GearIcon = icon(
   <>
     <circle cx="12" cy="12" r="3" />
@@ -111,9 +110,7 @@ export const CopyIcon = icon(
 export const CheckIcon = icon(<path d="m5 12.5 4.5 4.5L19 7.5" />)
 export const BookIcon = icon(<path d="M5 4.5h10a4 4 0 0 1 4 4v11H9a4 4 0 0 1-4-4v-11Zm0 11a4 4 0 0 1 4-4h10" />)
 export const DotsIcon = icon(<path d="M5 12v.1M12 12v.1M19 12v.1" strokeWidth={3} />)
-export const WarningIcon = icon(<path d="M12 4 2.8 20h18.4L12 4Zm0 6v4.5m0 2.7v.1" />)
 export const LeaveIcon = icon(<path d="M14 4H6a2 2 0 0 0-2 2v12a2 2 0 0 0 2 2h8M10 12h11m0 0-3.5-3.5M21 12l-3.5 3.5" />)
-export const MoonIcon = icon(<path d="M19.5 14.5A8 8 0 0 1 9.5 4.5a8 8 0 1 0 10 10Z" />)
 export const KeyboardIcon = icon(
   <>
     <rect x="3" y="6" width="18" height="12" rx="2" />

@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { type PropertyUpdate, propertiesCharactersMax, updateProperties } from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
-import { countRows, readPage } from '../../storage/read-page.ts'
+import { readPage } from '../../storage/read-page.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
@@ -86,7 +86,6 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
         .executeTakeFirst()
       return result.numDeletedRows > 0n
     },
-    count: (projectId: number, typeIndex: number): Promise<number> => countRows(groups(projectId, typeIndex)),
     /** Newest first; `search` matches part of the key or of a property. */
     async list(
       projectId: number,
@@ -99,16 +98,6 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
         query = query.where(sql<boolean>`(${contains('key', search)} or ${contains('properties', search)})`)
       }
       return readPage(query.selectAll().orderBy('id', 'desc'), window, toGroup)
-    },
-    /** Ordered by id, those after `afterId`, at most `limit`. */
-    async scan(projectId: number, typeIndex: number, afterId: number, limit: number): Promise<readonly Group[]> {
-      const rows = await groups(projectId, typeIndex)
-        .selectAll()
-        .where('id', '>', afterId)
-        .orderBy('id')
-        .limit(limit)
-        .execute()
-      return rows.map(toGroup)
     },
   }
 }

@@ -132,7 +132,7 @@ onEachDatabase('person and group stores', dialect => {
       expect(await ensure('shop')).toEqual({ index: 3, isNew: false })
     })
 
-    it('creates, updates, lists, scans and removes groups', async () => {
+    it('creates, updates, lists and removes groups', async () => {
       const update = (key: string, properties: Record<string, unknown>) =>
         s.halyard.database.transaction(tx => tx.groups.update(s.projectId, { typeIndex: 0, key }, set(properties), at))
       await Promise.all(Array.from({ length: 10 }, (_, n) => update('acme', { [`p${n}`]: n })))
@@ -144,8 +144,6 @@ onEachDatabase('person and group stores', dialect => {
         expect((await list()).items.map(group => group.key)).toEqual(['globex', 'acme'])
         expect((await list('EVIL')).items.map(group => group.key)).toEqual(['globex'])
         expect((await list('%')).count).toBe(0)
-        expect(await tx.groups.count(s.projectId, 0)).toBe(2)
-        expect((await tx.groups.scan(s.projectId, 0, 0, 1)).map(group => group.key)).toEqual(['acme'])
       })
       const remove = () =>
         s.halyard.database.transaction(tx => tx.groups.remove(s.projectId, { typeIndex: 0, key: 'acme' }))
