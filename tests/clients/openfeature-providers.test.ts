@@ -216,6 +216,32 @@ describe('the provider for browsers', () => {
     await s.patch(`${flags}${ids.text}/`, { filters: { groups, payloads: { true: '"hello"' } } })
   })
 
+  it('opens the stream again after an error response, which browsers do not', async () => {
+    const sources: { onerror?: () => void; readyState: number; close(): void }[] = []
+    class Source {
+      static readonly CLOSED = 2
+      readyState = 1
+      onerror?: () => void
+      constructor() {
+        sources.push(this)
+      }
+      close() {}
+    }
+    vi.stubGlobal('EventSource', Source)
+    await OpenFeatureWeb.setContext(context)
+    const provider = new HalyardWebProvider({ url: proxy.url, token: s.projectToken, storage: null })
+    await OpenFeatureWeb.setProviderAndWait(provider)
+    expect(sources).toHaveLength(1)
+    // Connecting again, which the browser does.
+    sources[0]!.readyState = 0
+    sources[0]!.onerror?.()
+    sources[0]!.readyState = Source.CLOSED
+    sources[0]!.onerror?.()
+    await expect.poll(() => sources.length).toBe(2)
+    vi.unstubAllGlobals()
+    await provider.onClose()
+  })
+
   it('starts with the values of the last visit while the server is down, for the same context only', async () => {
     const storage = memory()
     await OpenFeatureWeb.setContext(context)

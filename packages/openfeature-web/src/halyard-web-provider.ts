@@ -61,6 +61,8 @@ export class HalyardWebProvider implements Provider {
   #request: AbortController | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
+  #reopen: ReturnType<typeof setTimeout> | undefined
+  #streamFailures = 0
   #isStale = false
   #isClosed = false
   #unsubscribe: (() => void) | undefined
@@ -106,6 +108,7 @@ export class HalyardWebProvider implements Provider {
     this.#source?.close()
     this.#request?.abort()
     clearTimeout(this.#retry)
+    clearTimeout(this.#reopen)
     this.#unsubscribe?.()
     browser.document?.removeEventListener('visibilitychange', this.#onVisible)
   }
@@ -170,8 +173,7 @@ export class HalyardWebProvider implements Provider {
   #retryLater(error: unknown): void {
     clearTimeout(this.#retry)
     const asked = error instanceof OfrepFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-    const usual = Math.min(retryMillisecondsMax, retryMillisecondsFirst * 2 ** this.#failures++)
-    this.#retry = setTimeout(() => void this.#refresh(), Math.max(asked, usual * (0.5 + Math.random() / 2)))
+    this.#retry = setTimeout(() => void this.#refresh(), Math.max(asked, backoff(this.#failures++)))
   }
 
   /** The newest request wins: an older one may be about another context. */
@@ -210,6 +212,7 @@ export class HalyardWebProvider implements Provider {
     if (this.#options.stream === false || typeof EventSource === 'undefined' || this.#isClosed) return
     if (address === undefined || address === this.#sourceUrl) return
     this.#source?.close()
+    clearTimeout(this.#reopen)
     this.#sourceUrl = address
     // A server that evaluated the first values may have used another address of Halyard than browsers do.
     const source = new EventSource(address.startsWith('/') ? this.#options.url.replace(/\/+$/, '') + address : address)
@@ -218,7 +221,16 @@ export class HalyardWebProvider implements Provider {
       if (isRefetch(data)) void this.#refresh()
     }
     // What changed before the stream was open, the first time or again, is announced by no event.
-    source.onopen = () => void this.#refresh()
+    source.onopen = () => {
+      this.#streamFailures = 0
+      void this.#refresh()
+    }
+    // Browsers reconnect, after the delay that a stopping server asks for, unless they received an error: from a proxy during a deploy, for example.
+    source.onerror = () => {
+      if (this.#source !== source || source.readyState !== EventSource.CLOSED) return
+      this.#sourceUrl = undefined
+      this.#reopen = setTimeout(() => void this.#refresh(), backoff(this.#streamFailures++))
+    }
   }
 
   #resolve<T>(kind: Kind, key: string, fallback: T): ResolutionDetails<T> {
@@ -252,6 +264,10 @@ export class HalyardWebProvider implements Provider {
     }
   }
 }
+
+/** With jitter, so that browsers do not return at the same moment. */
+const backoff = (failures: number): number =>
+  Math.min(retryMillisecondsMax, retryMillisecondsFirst * 2 ** failures) * (0.5 + Math.random() / 2)
 
 const mismatch = Symbol('mismatch')
 

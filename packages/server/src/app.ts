@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
 import { serveSdk } from './api/sdk/sdk-routes.ts'
 import { createServingHttp } from './api/serving-http.ts'
-import { createChangeStreams } from './api/streams/change-streams.ts'
+import type { ChangeStreams } from './api/streams/change-streams.ts'
 import { serveStreams } from './api/streams/stream-routes.ts'
 import { type ApiServices, serveApi } from './api-routes.ts'
 import type { Config } from './config.ts'
@@ -39,6 +39,7 @@ export interface AppDeps extends ApiServices {
     | 'requestsPerMinuteMax'
     | 'trustProxy'
   >
+  readonly changeStreams: ChangeStreams
   readonly ephemeral: Pick<EphemeralChanges, 'publish' | 'subscribe'>
   readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
@@ -51,8 +52,21 @@ export interface AppDeps extends ApiServices {
 
 /** The whole HTTP application, without a port. */
 export function createApp(deps: AppDeps): FastifyInstance {
-  const { config, database, changes, edges, firstCredentials, ingest, log, metrics, peers, readiness, serving, now } =
-    deps
+  const {
+    config,
+    database,
+    changes,
+    changeStreams,
+    edges,
+    firstCredentials,
+    ingest,
+    log,
+    metrics,
+    peers,
+    readiness,
+    serving,
+    now,
+  } = deps
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
   const app = createServingHttp({ config, authenticator, serving, metrics, tracing: deps.tracing, log })
 
@@ -65,7 +79,6 @@ export function createApp(deps: AppDeps): FastifyInstance {
   const page = listPageFiles()
   serveDocs(app, version, page?.apiDocs)
   serveDocsSite(app)
-  const changeStreams = createChangeStreams(changes, deps.ephemeral)
   const presence = createPresence({ ephemeral: deps.ephemeral, now })
   servePage(app, page, changeStreams.position)
   serveSetup(app, firstCredentials, page?.fonts, now)
@@ -73,7 +86,6 @@ export function createApp(deps: AppDeps): FastifyInstance {
   serveApi(app, {
     ...deps,
     authenticator,
-    changeStreams,
     presence,
     limiter: createRateLimiter(config.requestsPerMinuteMax || undefined, peers),
     publicUrl: config.publicUrl,

@@ -41,7 +41,7 @@ export interface Edge {
   readonly following: Following
   /** Whether there is something to serve: from disk at once, otherwise after the upstream has sent its state. */
   isReady(): boolean
-  drain(): void
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -123,9 +123,10 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
     replica,
     following,
     isReady: () => hasState,
-    drain() {
+    async drain() {
       isDraining = true
       serving.beginClosing()
+      await Promise.all([serving.streams.drain(), feed.drain()])
     },
     async close() {
       serving.beginClosing()

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createEdgeFeed } from './api/edge/edge-feed.ts'
 import { createBatchReceiver } from './api/edge/receive-batches.ts'
 import { createStoredStates } from './api/edge/stored-states.ts'
+import { createChangeStreams } from './api/streams/change-streams.ts'
 import { createApp } from './app.ts'
 import { startBackgroundJobs } from './background-jobs.ts'
 import { coalesce } from './concurrency/coalesce.ts'
@@ -58,8 +59,8 @@ export interface Halyard {
   readonly firstOwner: FirstOwner | undefined
   readonly firstCredentials: FirstCredentials
   readonly metrics: Metrics
-  /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
-  drain(): void
+  /** From now on `/_readyz` responds 503, so that load balancers choose another node, and streams end one after another. */
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -118,6 +119,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
   const events = await startEvents(environment, opened, serving, node, () => app)
   const { plugins, ingest } = events
   const edges = createEdgeServices(environment, opened, evaluation, ingest)
+  const changeStreams = createChangeStreams(changes, ephemeral)
   const control = createChangeControl(environment, database, plugins)
   const singleSignOn = createSingleSignOn({ ...control, database, secretBox: plugins.secretBox, config })
   const { scanner, outgoing } = control
@@ -134,6 +136,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
     database,
     changes,
     ephemeral,
+    changeStreams,
     edges,
     readiness: {
       check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
@@ -148,14 +151,13 @@ async function startNode(environment: Environment): Promise<Halyard> {
   const onCohortWork = coalesce(async () => {
     if (config.schedulerSeconds > 0) await jobs.runDue(now())
   })
-  const { secretBox } = plugins
   const jobs = startBackgroundJobs({
     ...environment,
     ...control,
     database,
     ephemeral,
     node,
-    secretBox,
+    secretBox: plugins.secretBox,
     emails,
     eventJobs: opened.eventsService.jobs,
     onCohortWork,
@@ -172,12 +174,12 @@ async function startNode(environment: Environment): Promise<Halyard> {
     jobs,
     plugins,
     warm: () => warming.done(),
-    firstOwner: firstStart.firstOwner,
-    firstCredentials: firstStart.firstCredentials,
+    ...firstStart,
     metrics,
-    drain() {
+    async drain() {
       isDraining = true
       serving.beginClosing()
+      await Promise.all([serving.streams.drain(), changeStreams.drain(), edges.feed.drain()])
     },
     async close() {
       warming.stop()

@@ -57,3 +57,7 @@ export const invalid = (field: string | null, code: string, message: string): Pr
 export const missing = (what: string): Problem => new Problem('missing', `${what} not found.`)
 
 export const forbidden = (message: string): Problem => new Problem('forbidden', message)
+
+/** The load balancer sends the next attempt to another node. */
+export const stopping = (): Problem =>
+  new Problem('unavailable', 'This server is stopping. Try again.', { retryAfterSeconds: 1 })

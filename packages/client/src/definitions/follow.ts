@@ -31,6 +31,8 @@ export interface Follower {
 const documentCharactersMax = 128 * 1024 * 1024
 /** The server sends a heartbeat every 20 seconds. */
 const silenceMillisecondsMax = 50_000
+/** The longest delay of a reconnect that a server can ask for. */
+const retryMillisecondsMax = 30_000
 /** How long a blocked stream is left alone. */
 const blockedMilliseconds = 5 * 60_000
 
@@ -41,6 +43,8 @@ class KeyRefused extends Error {}
 export function follow(settings: Settings, updates: 'stream' | 'poll', handlers: FollowHandlers): Follower {
   const closing = new AbortController()
   const { signal } = closing
+  /** What the server that ended the stream asked for, so that not all clients reconnect at the same moment. */
+  let retryMilliseconds: number | undefined
   let streamAt = updates === 'stream' ? 0 : Number.POSITIVE_INFINITY
 
   async function run(): Promise<void> {
@@ -54,7 +58,7 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
           if (end === 'blocked') streamAt = Date.now() + blockedMilliseconds
           if (end === 'ended') {
             failures = 0
-            wait = backoff(0)
+            wait = Math.min(retryMilliseconds ?? backoff(0), retryMillisecondsMax)
           } else {
             await poll()
             wait = end === 'blocked' ? settings.pollMilliseconds : backoff(failures++)
@@ -96,6 +100,7 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
     const request = openRequest(signal, settings.streamTimeoutMilliseconds)
     const digest = handlers.digest()
     let hasBegun = false
+    retryMilliseconds = undefined
     const onBytes = () => {
       hasBegun = true
       request.extend(silenceMillisecondsMax)
@@ -106,8 +111,10 @@ export function follow(settings: Settings, updates: 'stream' | 'poll', handlers:
       const response = await send(path, { accept: 'text/event-stream', ...resume }, request.signal)
       const body = response.body as ReadableStream<Uint8Array> | null
       if (body === null || !response.headers.get('content-type')?.startsWith('text/event-stream')) return 'blocked'
-      for await (const { event, id, data } of readEvents(body, { onBytes, charactersMax: documentCharactersMax })) {
+      for await (const received of readEvents(body, { onBytes, charactersMax: documentCharactersMax })) {
+        const { event, id, data } = received
         if (data !== undefined) receive(event, data, id)
+        retryMilliseconds = received.retryMilliseconds ?? retryMilliseconds
         handlers.onContact()
       }
       return hasBegun ? 'ended' : 'blocked'

@@ -1,8 +1,9 @@
-/** A server-sent event. Without data it is a heartbeat. */
+/** A server-sent event. Without data it is a heartbeat, or only says after how long to reconnect when the stream ends. */
 export interface ServerSentEvent {
   readonly event: string
   readonly id: string | undefined
   readonly data: string | undefined
+  readonly retryMilliseconds: number | undefined
 }
 
 /** Reads a stream of server-sent events. `onBytes` is called for everything that arrives, also for parts of events. */
@@ -41,6 +42,7 @@ export async function* readEvents(
 /** Comments are heartbeats: frames without data. */
 function parseFrame(frame: string): ServerSentEvent {
   let [event, id, data]: [string, string | undefined, string | undefined] = ['message', undefined, undefined]
+  let retryMilliseconds: number | undefined
   for (const line of frame.split('\n')) {
     const colon = line.indexOf(':')
     if (colon <= 0) continue
@@ -48,7 +50,8 @@ function parseFrame(frame: string): ServerSentEvent {
     const name = line.slice(0, colon)
     if (name === 'event') event = value
     else if (name === 'id') id = value
+    else if (name === 'retry' && /^\d+$/.test(value)) retryMilliseconds = Number(value)
     else if (name === 'data') data = data === undefined ? value : `${data}\n${value}`
   }
-  return { event, id, data }
+  return { event, id, data, retryMilliseconds }
 }

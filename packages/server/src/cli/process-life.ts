@@ -6,8 +6,8 @@ import type { Telemetry } from '../observability/telemetry/telemetry.ts'
 
 /** What runs until it is stopped: a server, an edge or a development server. */
 export interface Running {
-  /** From now on the process reports that it is not ready. */
-  drain(): void
+  /** From now on the process reports that it is not ready. Resolves when its streams have ended, which takes some seconds at most. */
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,9 +39,8 @@ export function stopOnSignal(log: Pick<Logger, 'info'>, telemetry?: Telemetry): 
     if (isStopping) return
     isStopping = true
     log.info({ event: 'server_stopping' }, 'stopping: waiting for requests in flight')
-    running.drain()
     setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
-    await wait(lastRequestsMilliseconds)
+    await Promise.all([running.drain(), wait(lastRequestsMilliseconds)])
     await running.close()
     log.info({ event: 'server_stopped' }, 'stopped')
     await telemetry?.close()

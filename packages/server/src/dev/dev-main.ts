@@ -23,7 +23,7 @@ import { isLocalRequest, isLoopback } from './local-request.ts'
 export interface DevServer {
   readonly app: FastifyInstance
   readonly files: FollowedFiles
-  drain(): void
+  drain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -111,6 +111,7 @@ export async function createDevServer(config: Config, files: DevFiles, log: Fast
     drain() {
       isDraining = true
       serving.beginClosing()
+      return serving.streams.drain()
     },
     async close() {
       serving.beginClosing()

@@ -53,10 +53,13 @@ export function followUpstream(options: Options): Following {
         .map(({ project, digest }) => [project, digest]),
     )
 
-  async function follow(): Promise<void> {
+  /** Returns after how long to reconnect, if the upstream sent that before it ended the stream. */
+  async function follow(): Promise<number | undefined> {
     const stage = createStateStage(replica, stateBytesMax)
+    let retryMilliseconds: number | undefined
     for await (const frame of upstream.follow(have(), closing.signal)) {
-      if (frame?.event === 'project') {
+      if (frame && 'retryMilliseconds' in frame) retryMilliseconds = frame.retryMilliseconds
+      else if (frame?.event === 'project') {
         connection = connection === 'following' ? 'following' : 'connecting'
         await stage.take(frame.data)
       } else if (frame?.event === 'gone') await replica.remove(String(JSON.parse(frame.data)?.project))
@@ -70,17 +73,19 @@ export function followUpstream(options: Options): Following {
       }
       if (connection === 'following') currentAt = Date.now()
     }
+    return retryMilliseconds
   }
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
       connects += 1
-      const error = await follow().catch(error => error as Error)
+      const end = await follow().catch(error => error as Error)
       if (closing.signal.aborted) return
+      const error = end instanceof Error ? end : undefined
       if (error instanceof StateGap && replica.stateOf(error.project)) doubtful.add(error.project)
       connection = error instanceof UpstreamError ? error.kind : 'away'
       onFailed?.()
-      const pause = pauseAfter(failures++)
+      const pause = typeof end === 'number' ? Math.min(end, backOffMilliseconds.max) : pauseAfter(failures++)
       log.warn(
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
         'not following the upstream',

@@ -25,6 +25,11 @@ it('reads the frames, however they are split into chunks', async () => {
   )
 })
 
+it('reads after how long to reconnect', async () => {
+  const frames = ['data: {}\n\n', 'retry: 1500\n\n', 'retry: soon\n\n'].map(text => Buffer.from(text))
+  expect(await read(frames)).toEqual([{ event: 'message', data: '{}' }, { retryMilliseconds: 1500 }])
+})
+
 it('rejects a frame that is too large', async () => {
   const endless = Array.from({ length: 20 }, () => Buffer.from('x'.repeat(100)))
   await expect(read(endless, 1000)).rejects.toThrow('more than 1000 characters')

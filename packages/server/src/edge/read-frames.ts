@@ -1,5 +1,8 @@
-/** One event of a stream; undefined for a heartbeat. */
-export type ReadFrame = { readonly event: string; readonly data: string } | undefined
+/** One event of a stream, or after how many milliseconds to reconnect when it ends; undefined for a heartbeat. */
+export type ReadFrame =
+  | { readonly event: string; readonly data: string }
+  | { readonly retryMilliseconds: number }
+  | undefined
 
 /** Reads server-sent events. Throws when one is too large. */
 export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax: number): AsyncGenerator<ReadFrame> {
@@ -36,5 +39,7 @@ function parseFrame(text: string): ReadFrame {
   const lines = text.split('\n')
   const field = (name: string) => lines.find(line => line.startsWith(`${name}: `))?.slice(name.length + 2)
   const data = field('data')
+  const retry = field('retry')
+  if (retry !== undefined && /^\d+$/.test(retry)) return { retryMilliseconds: Number(retry) }
   return data === undefined ? undefined : { event: field('event') ?? 'message', data }
 }

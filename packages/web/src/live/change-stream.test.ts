@@ -12,6 +12,11 @@ describe('a frame of the change stream', () => {
     })
   })
 
+  it('says after how long to reconnect when the server stops', () => {
+    expect(readFrame('retry: 1500')).toEqual({ retryMilliseconds: 1500 })
+    expect(readFrame('retry: soon')).toEqual({})
+  })
+
   it('is only a position when it is a heartbeat', () => {
     expect(readFrame('id: p2')).toEqual({ position: 'p2' })
     expect(readFrame(': comment')).toEqual({})

@@ -15,10 +15,11 @@ export type ChangeMessage =
   | { readonly kind: 'change'; readonly change: Change }
   | { readonly kind: 'refused' }
 
-/** A message, and the position in the stream after it. A heartbeat has only that. */
+/** A message, and the position in the stream after it. A heartbeat has only that. The last frame of a server that stops says when to reconnect. */
 export interface Frame {
   readonly message?: ChangeMessage
   readonly position?: string
+  readonly retryMilliseconds?: number
 }
 
 const firstWaitMilliseconds = 500
@@ -39,7 +40,7 @@ export async function followChangeStream(
   let waitMilliseconds = firstWaitMilliseconds
   let position = after
   const emitAndResetBackoff = (frame: Frame) => {
-    waitMilliseconds = firstWaitMilliseconds
+    waitMilliseconds = Math.min(frame.retryMilliseconds ?? firstWaitMilliseconds, waitMillisecondsMax)
     position = frame.position ?? position
     emit(frame)
   }
@@ -101,8 +102,9 @@ async function readFrames(
 
 export function readFrame(text: string): Frame {
   const fields = new Map(text.split('\n').map(line => line.split(/: (.*)/s, 2) as [string, string]))
-  const [id, event, data] = ['id', 'event', 'data'].map(name => fields.get(name))
+  const [id, event, data, retry] = ['id', 'event', 'data', 'retry'].map(name => fields.get(name))
   const position = id === undefined ? {} : { position: id }
+  if (retry !== undefined && /^\d+$/.test(retry)) return { retryMilliseconds: Number(retry) }
   if (data === undefined) return position
   if (event === 'open' || event === 'resume') return { message: { kind: event }, ...position }
   return { message: { kind: 'change', change: JSON.parse(data) as Change }, ...position }

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { drainStreams, endForReconnect, endStream } from '../../http/routes/end-streams.ts'
 import { frameOf } from '../../http/routes/event-streams.ts'
 import type { TakeOver } from '../../http/routes/serve-route.ts'
-import { endStream } from '../../http/routes/stream-guard.ts'
-import { Problem } from '../../problem.ts'
+import { Problem, stopping } from '../../problem.ts'
 import type { Actor } from '../../tenancy.ts'
 import { changeBetween, type ProjectState } from './project-state.ts'
 import type { ProjectStates } from './project-states.ts'
@@ -14,7 +14,8 @@ export interface EdgeFeed {
   follow(follower: Follower): Promise<TakeOver>
   /** The number of connected edges. */
   readonly size: number
-  /** Ends all streams. */
+  /** Ends all streams spread out, and accepts no more. */
+  drain(): Promise<void>
   close(): void
 }
 
@@ -66,7 +67,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   }
   /** With the id of the user whose key opened the stream. */
   const streams = new Map<ServerResponse, number>()
-  let isClosed = false
+  let isDraining = false
   /** A change between the first check of access and the stream's own listener is noticed by this count. */
   let accessChanges = 0
   states.onChange(id => {
@@ -174,7 +175,8 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     async follow(follower) {
       const tooMany = (): Problem =>
         new Problem('throttled', 'Too many edges are connected to this server.', { retryAfterSeconds: 30 })
-      if (isClosed || streams.size >= followersMax) throw tooMany()
+      if (isDraining) throw stopping()
+      if (streams.size >= followersMax) throw tooMany()
       const accessChangesBefore = accessChanges
       const actor = await follower.authenticate()
       const ofUser = [...streams.values()].filter(userId => userId === actor.user.id)
@@ -193,10 +195,14 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     get size() {
       return streams.size
     },
+    drain() {
+      isDraining = true
+      return drainStreams(streams.keys())
+    },
     close() {
-      isClosed = true
+      isDraining = true
       states.close()
-      for (const response of streams.keys()) endStream(response)
+      for (const response of streams.keys()) endForReconnect(response, streams.size)
     },
   }
 }

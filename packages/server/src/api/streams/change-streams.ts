@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { drainStreams, endForReconnect } from '../../http/routes/end-streams.ts'
 import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
 import type { TakeOver } from '../../http/routes/serve-route.ts'
-import { endStream } from '../../http/routes/stream-guard.ts'
-import { Problem } from '../../problem.ts'
+import { Problem, stopping } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
 import type { EphemeralChange, EphemeralChanges } from '../../storage/changes/ephemeral-changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
@@ -14,7 +14,8 @@ export interface ChangeStreams {
   follow(follower: Follower): TakeOver
   /** The last change that was delivered, for a client that begins to read now and follows later. */
   position(): string
-  /** Ends all streams. */
+  /** Ends all streams spread out, and accepts no more. */
+  drain(): Promise<void>
   close(): void
 }
 
@@ -69,7 +70,7 @@ export function createChangeStreams(
   }
   const recent = createRecentChanges(recentMax, changes.newest())
   const streams = new Map<ServerResponse, Open>()
-  let isClosed = false
+  let isDraining = false
 
   const countOf = ({ user }: Actor): number => {
     let count = 0
@@ -104,7 +105,8 @@ export function createChangeStreams(
 
   return {
     follow(follower) {
-      if (isClosed || streams.size >= followersMax || countOf(follower.actor) >= followersPerPersonMax) {
+      if (isDraining) throw stopping()
+      if (streams.size >= followersMax || countOf(follower.actor) >= followersPerPersonMax) {
         throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
       }
       return (response, headers) => {
@@ -122,12 +124,16 @@ export function createChangeStreams(
       }
     },
     position: recent.position,
+    drain() {
+      isDraining = true
+      return drainStreams(streams.keys())
+    },
     close() {
-      isClosed = true
+      isDraining = true
       clearInterval(beat)
       unsubscribe()
       unsubscribeFromEphemeral()
-      for (const response of streams.keys()) endStream(response)
+      for (const response of streams.keys()) endForReconnect(response, streams.size)
     },
   }
 }

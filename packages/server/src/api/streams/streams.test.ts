@@ -1,4 +1,4 @@
-import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import Fastify from 'fastify'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -142,6 +142,23 @@ onEachDatabase('streams', dialect => {
   })
 })
 
+/** Records what is written to a reader. */
+function readerOf(frames: string[]): ServerResponse {
+  const reader = {
+    writableEnded: false,
+    writableLength: 0,
+    socket: null,
+    on() {},
+    writeHead() {},
+    write: (frame: Buffer) => void frames.push(frame.toString()),
+    end(frame: string) {
+      reader.writableEnded = true
+      frames.push(frame, 'end')
+    },
+  }
+  return reader as unknown as ServerResponse
+}
+
 describe('open streams', () => {
   let server: Server
   let promptSocket: Socket | undefined
@@ -164,6 +181,33 @@ describe('open streams', () => {
   })
   const connect = (path: string): Promise<IncomingMessage> =>
     new Promise(resolve => get({ port: (server.address() as AddressInfo).port, path, agent: false }, resolve))
+
+  it('send a paced event to all readers, and to those that wait only the latest one', async () => {
+    const many = createEventStreams()
+    const received = Array.from({ length: 250 }, () => [] as string[])
+    for (const frames of received) many.open(1, 'paced', readerOf(frames), {}, undefined)
+    many.sendPaced('paced', Buffer.from('first'))
+    const isFirst = () => received.filter(frames => frames.includes('first')).length
+    expect(isFirst()).toBe(100)
+    many.sendPaced('paced', Buffer.from('second'))
+    const late: string[] = []
+    many.open(1, 'paced', readerOf(late), {}, undefined)
+    await expect.poll(() => received.every(frames => frames.at(-1) === 'second')).toBe(true)
+    expect(isFirst()).toBe(100)
+    for (const frames of received) expect(frames.filter(frame => frame === 'second')).toHaveLength(1)
+    // It was opened with the newest state.
+    expect(late).toEqual([': still here\n\n'])
+    many.close()
+  })
+
+  it('opened while the server stops get the state, and when to reconnect', async () => {
+    const stopping = createEventStreams()
+    await stopping.drain()
+    const frames: string[] = []
+    stopping.open(1, 'late', readerOf(frames), {}, Buffer.from('data: {}\n\n'))
+    expect(frames).toEqual(['data: {}\n\n', expect.stringMatching(/^retry: \d+\n\n$/), 'end'])
+    expect(stopping.size).toBe(0)
+  })
 
   it('send an event before the rest of the tick runs', async () => {
     const reader = await connect('/prompt')

@@ -13,6 +13,8 @@ export interface Streams {
   /** OFREP's event that evaluations may have changed. Raises the same. */
   followEvaluations(projectId: number, response: ServerResponse, options: FollowOptions): void
   readonly size: number
+  /** Ends all streams spread out, so that their clients do not all reconnect at the same moment. */
+  drain(): Promise<void>
   close(): void
 }
 
@@ -63,7 +65,7 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
   const unsubscribe = snapshots.onSwap((before, after) => {
     const { id } = before.project
     if (!after) return
-    if (streams.has(evaluationsTopic(id))) streams.send(evaluationsTopic(id), refetch(after))
+    if (streams.has(evaluationsTopic(id))) streams.sendPaced(evaluationsTopic(id), refetch(after))
     const frame = streams.has(definitionsTopic(id)) ? feed.change(before, after) : undefined
     if (frame !== undefined) streams.send(definitionsTopic(id), frame)
   })
@@ -79,6 +81,7 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
     get size() {
       return streams.size
     },
+    drain: streams.drain,
     close() {
       unsubscribe()
       streams.close()

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Problem } from '../../problem.ts'
-import { endStream } from './stream-guard.ts'
+import { drainStreams, endForReconnect } from './end-streams.ts'
 
 /** Server-sent events: one or several frames, ready to be written. As bytes, which all readers share until the slowest has read them. */
 export type Frame = Buffer
@@ -31,8 +31,12 @@ export interface EventStreams {
   ): void
   /** Writes to all streams of a topic. A reader that does not keep up is disconnected; it reconnects and resumes. */
   send(topic: string, frame: Frame): void
+  /** The same for a frame that makes every reader send a request: many readers get it spread over up to a second, and only the latest one. */
+  sendPaced(topic: string, frame: Frame): void
   has(topic: string): boolean
   readonly size: number
+  /** Ends them spread out, and each one that is opened from now on at once, with a delay after which its client reconnects. */
+  drain(): Promise<void>
   /** Ends them all. */
   close(): void
 }
@@ -63,14 +67,21 @@ const streamHeaders = {
 const tooMany = (why: string): Problem =>
   new Problem('throttled', `Too many streams are open. ${why}`, { retryAfterSeconds: 30 })
 
+/** So many readers, or a hundredth of them, are notified at once. */
+const pacedReadersMin = 100
+const pacedRoundsMax = 100
+const pacedRoundMilliseconds = 10
+
 const heartbeat = Buffer.from(': still here\n\n')
 
 export function createEventStreams(limits: Partial<EventStreamLimits> = {}): EventStreams {
   const { streamsMax, streamsPerProjectMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
   const topics = new Map<string, Set<ServerResponse>>()
   const ofProject = new Map<number, number>()
+  /** Paced frames that are under way, by topic, with the readers that do not have them yet. */
+  const paced = new Map<string, { frame: Frame; readonly readers: Set<ServerResponse> }>()
   let size = 0
-  let isClosed = false
+  let isDraining = false
 
   function write(response: ServerResponse, frame: Frame): void {
     if (response.writableEnded) return
@@ -87,12 +98,28 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
   function leave(projectId: number, topic: string, response: ServerResponse): void {
     const streams = topics.get(topic)
     if (!streams?.delete(response)) return
+    paced.get(topic)?.readers.delete(response)
     size -= 1
     if (streams.size === 0) topics.delete(topic)
     const left = (ofProject.get(projectId) ?? 1) - 1
     if (left === 0) ofProject.delete(projectId)
     else ofProject.set(projectId, left)
   }
+
+  function sendNextRound(topic: string): void {
+    const sending = paced.get(topic)!
+    const { readers } = sending
+    let left = Math.max(pacedReadersMin, Math.ceil((topics.get(topic)?.size ?? 0) / pacedRoundsMax))
+    for (const response of readers) {
+      if (left-- === 0) break
+      readers.delete(response)
+      write(response, sending.frame)
+    }
+    if (readers.size === 0) paced.delete(topic)
+    else setTimeout(sendNextRound, pacedRoundMilliseconds, topic)
+  }
+
+  const all = () => [...topics.values()].flatMap(streams => [...streams])
 
   const beat = setInterval(() => {
     for (const streams of topics.values()) for (const response of streams) write(response, heartbeat)
@@ -103,7 +130,12 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
     open(projectId, topic, response, headers, first) {
       const inProject = ofProject.get(projectId) ?? 0
       const streams = topics.get(topic) ?? new Set()
-      if (isClosed) throw tooMany('This server is stopping.')
+      // Refused with an error, browsers would not try again.
+      if (isDraining) {
+        response.writeHead(200, { ...headers, ...streamHeaders })
+        if (first) response.write(first)
+        return endForReconnect(response)
+      }
       if (size >= streamsMax) throw tooMany(`This server keeps at most ${streamsMax} streams (HALYARD_STREAMS_MAX).`)
       if (inProject >= streamsPerProjectMax)
         throw tooMany(`A project may have at most ${streamsPerProjectMax} streams (HALYARD_STREAMS_PER_PROJECT_MAX).`)
@@ -118,14 +150,28 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
     send(topic, frame) {
       for (const response of topics.get(topic) ?? []) write(response, frame)
     },
+    sendPaced(topic, frame) {
+      const underWay = paced.get(topic)
+      // Those that wait for an earlier frame stay first.
+      for (const response of topics.get(topic) ?? []) underWay?.readers.add(response)
+      if (underWay) underWay.frame = frame
+      else {
+        paced.set(topic, { frame, readers: new Set(topics.get(topic)) })
+        sendNextRound(topic)
+      }
+    },
     has: topic => topics.has(topic),
     get size() {
       return size
     },
+    drain() {
+      isDraining = true
+      return drainStreams(all())
+    },
     close() {
-      isClosed = true
+      isDraining = true
       clearInterval(beat)
-      for (const streams of topics.values()) for (const response of streams) endStream(response)
+      for (const response of all()) endForReconnect(response, size)
     },
   }
 }

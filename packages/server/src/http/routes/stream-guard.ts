@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { Problem, type ProblemKind } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import { endStream } from './end-streams.ts'
 
 /** Ends open streams whose caller has lost access. Every response that outlives its authorization is watched here. */
 export interface StreamGuard {
@@ -79,9 +80,4 @@ export function createStreamGuard(
       unsubscribe()
     },
   }
-}
-
-/** Closes the connection too: keep-alive would prevent the server from closing. */
-export const endStream = (response: ServerResponse): void => {
-  response.end(() => response.socket?.destroySoon())
 }
