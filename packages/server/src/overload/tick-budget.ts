@@ -12,9 +12,16 @@ const tickMillisecondsMax = 2
 /** A client that pipelines more gets errors, whose responses Node buffers until it stops reading from that client. */
 const waitingPerConnectionMax = 100
 
+type Queue = (() => void)[]
+
 export function createTickBudget(millisecondsMax = tickMillisecondsMax, now = () => performance.now()): TickBudget {
-  /** In the order of their turns. */
-  const waiting = new Map<object, (() => void)[]>()
+  /**
+   * By connection, created once. A `Map` of the waiting ones would be resized in every tick, and an old table of it keeps the next one and
+   * the requests in it alive: each scavenge would copy hundreds of finished requests into the old generation.
+   */
+  const queues = new WeakMap<object, Queue>()
+  /** The queues that have work, in the order of their turns. */
+  const waiting: Queue[] = []
   let until = 0
   let hasBegun = false
 
@@ -27,24 +34,32 @@ export function createTickBudget(millisecondsMax = tickMillisecondsMax, now = ()
   /** Runs after all sockets of this tick were read. */
   function endTick(): void {
     hasBegun = false
-    if (waiting.size === 0) return
+    if (waiting.length === 0) return
     begin()
-    for (const [connection, [next, ...others]] of waiting) {
-      waiting.delete(connection)
-      if (others.length > 0) waiting.set(connection, others)
-      next!()
+    for (let own = waiting.shift(); own !== undefined; own = waiting.shift()) {
+      const next = own.shift()!
+      if (own.length > 0) waiting.push(own)
+      next()
       if (now() >= until) return
     }
+  }
+
+  function queueOf(connection: object): Queue {
+    const own = queues.get(connection) ?? []
+    queues.set(connection, own)
+    return own
   }
 
   return {
     run(connection, work) {
       if (!hasBegun) begin()
-      const own = waiting.get(connection)
-      if (own === undefined && waiting.size === 0 && now() < until) work()
-      else if (own === undefined) waiting.set(connection, [work])
-      else if (own.length < waitingPerConnectionMax) own.push(work)
-      else return false
+      if (waiting.length === 0 && now() < until) {
+        work()
+        return true
+      }
+      const own = queueOf(connection)
+      if (own.length >= waitingPerConnectionMax) return false
+      if (own.push(work) === 1) waiting.push(own)
       return true
     },
   }
