@@ -66,8 +66,10 @@ function contractTable(): Plugin {
       )
       // These import types only.
       const client = `export { urlOf } from ${JSON.stringify(at('../contract/src/api-client.ts'))}`
-      const policyFields = `export * from ${JSON.stringify(at('../contract/src/change-control/policy-fields.ts'))}`
-      return [client, policyFields, ...constants].join('\n')
+      const modules = ['change-control/policy-fields.ts', 'scopes.ts'].map(
+        path => `export * from ${JSON.stringify(at(`../contract/src/${path}`))}`,
+      )
+      return [client, ...modules, ...constants].join('\n')
     },
   }
 }

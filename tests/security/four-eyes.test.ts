@@ -81,16 +81,57 @@ onEachDatabase('approval by another person', dialect => {
     const puppet = await invite(admin, 8)
     expect((await approve(puppet, id)).status).toBe(403)
     const { body } = await s.get(`${requests}${id}/`)
-    expect(body.uncounted_approvers.map(({ email }: Person) => email)).toContain(puppet.email)
+    expect(body.uncounted_approvers).toContainEqual(
+      expect.objectContaining({ email: puppet.email, reason: 'invited_by_requester', is_indirect: false }),
+    )
     expect((await approve(await known(), id)).body.status).toBe('applied')
   })
 
-  it('is refused along a chain of invitations, and counts between people of one inviter', async () => {
+  it('is refused to the account that invited the requester, and the request names it', async () => {
+    const admin = await known()
+    const puppet = await invite(admin, 1)
+    const id = await request(puppet)
+    const refused = await approve(admin, id)
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      'Your approval does not count: you invited the requester lately.',
+    ])
+    const { body } = await admin.get(`${requests}${id}/`)
+    expect(body.can_approve).toBe(false)
+    expect(body.uncounted_approvers).toContainEqual(
+      expect.objectContaining({ email: admin.email, reason: 'invited_requester', is_indirect: false }),
+    )
+    expect((await approve(await known(), id)).body.status).toBe('applied')
+  })
+
+  it('does not close the review of an emergency change of an account that the reviewer invited', async () => {
+    const admin = await known()
+    const puppet = await invite(admin, 8)
+    const id = await request(puppet)
+    await s.halyard.storage.kysely
+      .updateTable('change_requests')
+      .set({ emergency_reason: 'Outage' })
+      .where('id', '=', id)
+      .execute()
+    const review = (by: Client) => by.post(`${requests}${id}/review/`, { note: 'Looks right' })
+    expect((await review(admin)).status).toBe(403)
+    expect((await review(await known())).status).toBe(200)
+  })
+
+  it('is refused along a chain of invitations in both directions, and counts between people of one inviter', async () => {
     const admin = await known()
     const first = await invite(admin, 8)
     const second = await invite(first, 8)
-    expect((await approve(second, await request(admin))).status).toBe(403)
-    expect((await approve(admin, await request(second))).body.status).toBe('applied')
+    for (const [requester, approver, reason] of [
+      [admin, second, 'invited_by_requester'],
+      [second, admin, 'invited_requester'],
+    ] as const) {
+      const id = await request(requester)
+      expect((await approve(approver, id)).status).toBe(403)
+      expect((await s.get(`${requests}${id}/`)).body.uncounted_approvers).toContainEqual(
+        expect.objectContaining({ email: approver.email, reason, is_indirect: true }),
+      )
+    }
     const other = await invite(admin, 8)
     expect((await approve(other, await request(first))).body.status).toBe('applied')
   })
@@ -112,6 +153,14 @@ onEachDatabase('approval by another person', dialect => {
     const id = await request(admin)
     expect((await admin.patch(`${s.organization}/members/${member.uuid}/`, { level: 8 })).status).toBe(200)
     expect((await approve(member, id)).status).toBe(403)
+    expect((await s.get(`${requests}${id}/`)).body.uncounted_approvers).toContainEqual(
+      expect.objectContaining({ email: member.email, reason: 'promoted_by_requester' }),
+    )
+    expect((await approve(admin, await request(member))).body.status).toBe('applied')
+    await s.halyard.database.transaction(tx =>
+      tx.accountTies.tie(member.id, admin.id, 'provisioned', '2020-01-01T00:00:00.000000Z' as never),
+    )
+    expect((await approve(admin, await request(member))).status).toBe(403)
   })
 
   it('needs a sign-in, or a personal key where the policy allows keys', async () => {
@@ -131,7 +180,7 @@ onEachDatabase('approval by another person', dialect => {
       issuer: issuer.url,
       audience: 'halyard',
       rules: [{ claim: 'sub', match: 'exact', value: 'job' }],
-      scopes: ['feature_flag:write', 'change_request:write'],
+      scopes: ['feature_flag:write', 'change_request:decide'],
     })
     const exchange = async () => {
       const form = {
@@ -178,6 +227,11 @@ onEachDatabase('approval by another person', dialect => {
       )
     const session = await signIn(email)
     expect((await approve(session, await request(s))).status).toBe(403)
+    const byPuppet = await request(session)
+    expect((await approve(s, byPuppet)).status).toBe(403)
+    expect((await s.get(`${requests}${byPuppet}/`)).body.uncounted_approvers).toContainEqual(
+      expect.objectContaining({ reason: 'provisioned_requester', is_indirect: false }),
+    )
     expect((await approve(session, await request(await known()))).body.status).toBe('applied')
 
     expect((await provision(member.email)).body.id).toBe(member.uuid)
@@ -197,6 +251,9 @@ onEachDatabase('approval by another person', dialect => {
     expect((await approve(service, await request(admin))).status).toBe(403)
     const id = await request(service)
     expect((await approve(admin, id)).status).toBe(403)
+    expect((await s.get(`${requests}${id}/`)).body.uncounted_approvers).toContainEqual(
+      expect.objectContaining({ email: admin.email, reason: 'created_requester' }),
+    )
     expect((await approve(await known(), id)).body.status).toBe('applied')
   })
 
@@ -233,7 +290,7 @@ onEachDatabase('approval by another person', dialect => {
     expect((await approve(await signIn(), id)).body.status).toBe('applied')
   })
 
-  it('is never reached by an admin through accounts of their own, with any dozen calls', async () => {
+  it('never comes from an account above or below that of the requester, with any dozen calls', async () => {
     const moves = ['invite', 'raise', 'request', 'approve', 'approve', 'claim', 'apply', 'service'] as const
     const call = fc.record({
       move: fc.constantFrom(...moves),
@@ -241,40 +298,51 @@ onEachDatabase('approval by another person', dialect => {
       on: fc.nat(20),
       level: fc.constantFrom(1, 8),
     })
+    interface Account {
+      readonly client: Client
+      readonly uuid?: string
+      /** Those who invited or created it. */
+      readonly above: readonly Account[]
+    }
     const run = async (calls: readonly { move: string; by: number; on: number; level: number }[]) => {
       const admin = await known()
-      const people: Person[] = [admin]
-      const clients: Client[] = [admin]
-      const opened: number[] = [await request(admin)]
+      const root: Account = { client: admin, uuid: admin.uuid, above: [] }
+      const accounts: Account[] = [root]
+      const opened = [{ id: await request(admin), requester: root, isApproved: false }]
+      const flag = await newFlag()
       for (const { move, by, on, level } of calls) {
-        const client = clients[by % clients.length]!
-        const id = opened[on % opened.length]!
-        const member = people[on % people.length]!
+        const account = accounts[by % accounts.length]!
+        const { client } = account
+        const above = [account, ...account.above]
+        const one = opened[on % opened.length]!
         if (move === 'invite') {
-          const { body } = await client.post(`${s.organization}/invites/`, {
-            target_email: nextAddress(),
-            level,
-          })
+          const { body } = await client.post(`${s.organization}/invites/`, { target_email: nextAddress(), level })
           if (!body.token) continue
           const signup = { first_name: 'P', password: 'correct horse battery' }
           const joined = (await s.as(undefined).post(`/api/signup/${body.token}/`, signup)).body
-          people.push({ ...s.as(joined.api_key), ...joined.user })
-          clients.push(s.as(joined.api_key))
-        } else if (move === 'raise') await client.patch(`${s.organization}/members/${member.uuid}/`, { level })
-        else if (move === 'request') {
-          const flag = await s.halyard.storage.kysely.selectFrom('flags').select('id').orderBy('id', 'desc').execute()
-          const reply = await admin.patch(`${flags}${flag[0]!.id}/`, { name: nextAddress() })
-          if (reply.body.change_request) opened.push(reply.body.change_request.id)
-        } else if (move === 'approve') await approve(client, id)
-        else if (move === 'service') {
+          accounts.push({ client: s.as(joined.api_key), uuid: joined.user.uuid, above })
+        } else if (move === 'raise') {
+          const { uuid } = accounts[on % accounts.length]!
+          if (uuid) await client.patch(`${s.organization}/members/${uuid}/`, { level })
+        } else if (move === 'request') {
+          const reply = await client.patch(`${flags}${flag}/`, { name: nextAddress() })
+          const id = reply.body.change_request?.id
+          if (id) opened.push({ id, requester: account, isApproved: false })
+        } else if (move === 'approve') {
+          const { status } = await approve(client, one.id)
+          const isRelated = above.includes(one.requester) || one.requester.above.includes(account)
+          if (isRelated) expect([403, 409]).toContain(status)
+          if (status === 200) one.isApproved = true
+        } else if (move === 'service') {
           const made = await client.post(`${s.organization}/service_keys/`, { label: 'CI', scopes: ['*'], level })
-          if (made.status === 201) clients.push(s.as(made.body.value))
-        } else await client.post(`${requests}${id}/${move}/`, {})
+          if (made.status === 201) accounts.push({ client: s.as(made.body.value), above })
+        } else await client.post(`${requests}${one.id}/${move}/`, {})
       }
-      const states = await Promise.all(opened.map(async id => (await s.get(`${requests}${id}/`)).body.state))
-      expect(states).not.toContain('applied')
-      expect(states).not.toContain('approved')
-      for (const id of opened) await s.post(`${requests}${id}/cancel/`, {})
+      for (const { id, isApproved } of opened) {
+        const { state } = (await s.get(`${requests}${id}/`)).body
+        if (!isApproved) expect(['approved', 'applied']).not.toContain(state)
+        await s.post(`${requests}${id}/cancel/`, {})
+      }
     }
     await fc.assert(fc.asyncProperty(fc.array(call, { minLength: 6, maxLength: 12 }), run), { numRuns: 8 })
   }, 120_000)

@@ -72,6 +72,66 @@ onEachDatabase('rights of keys', dialect => {
     expect((await short.patch(`${keys}@current/`, { label: 'renamed', expires_at: inHours(0.5) })).status).toBe(200)
   })
 
+  it('with former names of scopes have those of today, and work as before', async () => {
+    const former = ['approval_policy:write', 'change_request:write', 'organization_member:read', 'policy:write']
+    const today = ['policy:write', 'change_request:decide', 'member:read']
+    const made = await s.post(keys, { label: 'former', scopes: former })
+    expect([made.status, made.body.scopes]).toEqual([201, today])
+    const stored = (await s.post(keys, { label: 'stored', scopes: ['user:read'] })).body
+    await s.halyard.storage.kysely
+      .updateTable('api_keys')
+      .set({ scopes: JSON.stringify(former) })
+      .where('id', '=', stored.id)
+      .execute()
+    const service = await s.post(`${s.organization}/service_keys/`, { label: 'robot', scopes: former, level: 8 })
+    expect([service.status, service.body.scopes]).toEqual([201, today])
+    const trust = await s.post(`${s.organization}/trust_relationships/`, {
+      name: 'CI',
+      issuer: 'https://ci.example.com',
+      audience: 'halyard',
+      rules: [{ claim: 'sub', match: 'exact', value: 'job' }],
+      scopes: former,
+    })
+    expect([trust.status, trust.body.scopes], trust.text).toEqual([201, today])
+    for (const value of [made.body.value, stored.value, service.body.value]) {
+      const client = s.as(value)
+      expect((await client.get(`${s.organization}/members/`)).status).toBe(200)
+      expect((await client.post(`${s.organization}/invites/`, {})).status).toBe(403)
+      expect((await client.post(`${s.project}/approval_policies/`, { action_key: 'nonsense' })).status).toBe(400)
+      expect((await client.post(`${s.project}/change_requests/999999/approve/`, {})).status).toBe(404)
+    }
+    expect((await s.get(`${keys}${stored.id}/`)).body.scopes).toEqual(today)
+    const changed = await s.patch(`${keys}${stored.id}/`, { scopes: ['organization_member:write'] })
+    expect(changed.body.scopes).toEqual(['member:write'])
+  })
+
+  it('that are not known are refused in every list of scopes, with the field and the nearest name', async () => {
+    const trust = { name: 'CI', issuer: 'https://ci.example.com', audience: 'halyard', rules: [] }
+    for (const [scope, meant] of [
+      ['change_requests:decide', 'change_request:decide'],
+      ['feature_flag:decide', 'feature_flag:write'],
+      ['policies:write', undefined],
+      ['policy:decide', 'policy:write'],
+      ['approval_policy', 'policy:read'],
+      ['approval_policy:write:more', 'policy:write'],
+      ['members:write', 'member:write'],
+    ] as const) {
+      for (const reply of [
+        await s.post(keys, { label: 'x', scopes: [scope] }),
+        await s.patch(`${keys}@current/`, { scopes: [scope] }),
+        await s.post(`${s.organization}/service_keys/`, { label: 'x', scopes: [scope] }),
+        await s.post(`${s.organization}/trust_relationships/`, {
+          ...trust,
+          rules: [{ claim: 'sub', match: 'exact', value: 'job' }],
+          scopes: [scope],
+        }),
+      ]) {
+        expect([reply.status, reply.body.attr], `${scope} ${reply.text}`).toEqual([400, 'scopes'])
+        if (meant) expect(reply.body.detail).toContain(`"${meant}"`)
+      }
+    }
+  })
+
   it('a restricted key cannot create a wider one, however the fields are combined', async () => {
     const second = (await s.post('/api/projects/', { name: 'Second' })).body
     const organization = s.organization.split('/').at(-1)

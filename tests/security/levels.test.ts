@@ -1,4 +1,4 @@
-import { allRoutes, type Route, routes, scopeObjects } from '@halyard/contract'
+import { allRoutes, fullScopeOf, type Route, routes, scopeObjects } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
@@ -175,16 +175,16 @@ onEachDatabase('every route of a project or organization', dialect => {
   })
 
   it('about decisions, policies, freezes and members needs a scope of its own', async () => {
-    const objects = ['change_request', 'approval_policy', 'freeze', 'organization_member']
+    const objects = ['change_request', 'policy', 'freeze', 'member'] as const
     const own = guarded.filter(
       ({ access }) =>
-        access.kind === 'key' && access.scopes.some(scope => objects.some(object => scope === `${object}:write`)),
+        access.kind === 'key' && access.scopes.some(scope => objects.some(object => scope === fullScopeOf(object))),
     )
     expect(own.length).toBeGreaterThanOrEqual(13)
     for (const object of scopeObjects) {
-      const key = await s.post('/api/personal_api_keys/', { label: object, scopes: [`${object}:write`] })
+      const key = await s.post('/api/personal_api_keys/', { label: object, scopes: [fullScopeOf(object)] })
       const lacking = own.filter(
-        ({ access }) => access.kind === 'key' && !access.scopes.some(scope => scope === `${object}:write`),
+        ({ access }) => access.kind === 'key' && !access.scopes.some(scope => scope === fullScopeOf(object)),
       )
       expect(where(await statusesOf(s.as(key.body.value), lacking), status => status !== 403)).toEqual([])
     }

@@ -1,4 +1,4 @@
-import { allRoutes, type Route, scopeObjects } from '@halyard/contract'
+import { allRoutes, fullScopeOf, type Route, scopeObjects } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
@@ -148,7 +148,7 @@ onEachDatabase('every route of the contract', dialect => {
   it('with a key that lacks the scope: 403', async () => {
     const keys = new Map<string, Client>()
     for (const object of scopeObjects) {
-      const reply = await s.post('/api/personal_api_keys/', { label: `only ${object}`, scopes: [`${object}:write`] })
+      const reply = await s.post('/api/personal_api_keys/', { label: `only ${object}`, scopes: [fullScopeOf(object)] })
       keys.set(object, s.as(reply.body.value))
     }
     for (const route of guarded) {

@@ -197,6 +197,20 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
     await page.getByText('as version 2').waitFor()
   })
 
+  it('says whose approval does not count, and why', async () => {
+    const p = await projectWith('Own robot', 'self-made')
+    const { scenario } = visit
+    const key = await scenario.post(`${scenario.organization}/service_keys/`, { label: 'Robot', scopes: ['*'] })
+    await scenario.post(`${p.api}/approval_policies/`, { action_key: '*' })
+    const body = { flag_id: p.flagId, patch: { filters: rollout(60) }, title: 'By a robot' }
+    const { body: request } = await scenario.as(key.body.value).post(`${p.api}/change_requests/`, body)
+    const page = await visit.signedIn(`${p.path}/requests/${request.id}`)
+    await page.getByText('Your approval doesn’t count. “Required approvals” says why.').waitFor()
+    await page.getByRole('listitem').getByText('created the requester’s account').waitFor()
+    expect(await page.getByRole('button', { name: /^Approve/ }).count()).toBe(0)
+    await expectSound(page)
+  })
+
   it('stops at a conflict, which is resolved in three columns', async () => {
     const p = await projectWith('Conflicted', 'search')
     const { scenario } = visit

@@ -267,7 +267,7 @@ export {
   scimUserSchema,
 } from './scim/scim.ts'
 export type { ScimToken } from './scim/scim-tokens.ts'
-export { type Scope, type ScopeObject, scopeObjects } from './scopes.ts'
+export { allScopes, fullScopeOf, type Scope, type ScopeObject, scopeObjects } from './scopes.ts'
 export {
   EdgeBatch,
   EdgeEvent,

@@ -125,8 +125,12 @@ export function requireLevel(actor: Actor, organizationId: string, needed: Level
   }
 }
 
-/** True when the key holds one of the scopes; `X:write` includes `X:read`, and `*` everything. */
+/** True when the key holds one of the scopes; `X:write` and `X:decide` include `X:read`, and `*` everything. */
 export function hasAnyScope(key: ActorKey, needed: readonly string[]): boolean {
   if (needed.length === 0 || key.scopes.includes('*')) return true
-  return needed.some(scope => key.scopes.includes(scope) || key.scopes.includes(scope.replace(/:read$/, ':write')))
+  return needed.some(scope => {
+    const [object, action] = scope.split(':')
+    if (key.scopes.includes(scope)) return true
+    return action === 'read' && (key.scopes.includes(`${object}:write`) || key.scopes.includes(`${object}:decide`))
+  })
 }

@@ -102,7 +102,7 @@ const policyFields = {
   allow_keys: Type.Optional(
     Type.Boolean({
       description:
-        'Whether personal API keys with the scope `change_request:write` can decide, not only signed-in people; default false.',
+        'Whether personal API keys with the scope `change_request:decide` can decide, not only signed-in people; default false.',
     }),
   ),
   expires_after_hours: Type.Optional(
@@ -171,7 +171,7 @@ export const approvalPolicyRoutes = {
     summary: 'Require approval for changes of flags or cohorts (admin)',
     description:
       'From then on, changes that the policy names answer 409 with the change request that they open. Switching a flag off stays possible unless a policy names it.',
-    access: inProject('approval_policy:write'),
+    access: inProject('policy:write'),
     params: ProjectParams,
     body: Type.Object({ ...policyFields, action_key: ActionKey }),
     responses: { 201: ApprovalPolicy },
@@ -195,7 +195,7 @@ export const approvalPolicyRoutes = {
     summary: 'Change an approval policy (admin); requests that it no longer holds are released',
     description:
       'Changes only the fields that the body contains. The change is recorded in the activity of the project.',
-    access: inProject('approval_policy:write'),
+    access: inProject('policy:write'),
     params: PolicyParams,
     body: PolicyWrite,
     responses: { 200: ApprovalPolicy },
@@ -207,7 +207,7 @@ export const approvalPolicyRoutes = {
     operationId: 'deleteApprovalPolicy',
     summary: 'Delete an approval policy (admin); requests that only it held are released',
     description: 'The deletion is recorded in the activity of the project.',
-    access: inProject('approval_policy:write'),
+    access: inProject('policy:write'),
     params: PolicyParams,
     responses: { 204: null },
   }),
@@ -291,6 +291,29 @@ export const ChangeRequest = Type.Object(requestFields, {
 })
 export type ChangeRequest = Static<typeof ChangeRequest>
 
+const UncountedApprover = Type.Object(
+  {
+    ...UserBasic.properties,
+    reason: Type.Union(
+      [
+        Type.Literal('invited_by_requester'),
+        Type.Literal('provisioned_by_requester'),
+        Type.Literal('promoted_by_requester'),
+        Type.Literal('created_by_requester'),
+        Type.Literal('invited_requester'),
+        Type.Literal('provisioned_requester'),
+        Type.Literal('created_requester'),
+      ],
+      {
+        description: 'How the two accounts depend on each other. `created` is said of accounts of keys and tokens.',
+        examples: ['invited_by_requester'],
+      },
+    ),
+    is_indirect: Type.Boolean({ description: 'Whether it happened through other accounts.', examples: [false] }),
+  },
+  { title: 'UncountedApprover', description: 'An approver who is not independent of the requester, and why.' },
+)
+
 export const ChangeRequestDetail = Type.Object(
   {
     ...requestFields,
@@ -311,9 +334,9 @@ export const ChangeRequestDetail = Type.Object(
       }),
       { description: 'The policies that the change meets now.' },
     ),
-    uncounted_approvers: Type.Array(UserBasic, {
+    uncounted_approvers: Type.Array(UncountedApprover, {
       description:
-        'Approvers whose approval does not count: accounts that the requester invited, provisioned or promoted in the last 30 days, that did so with the requester, or that share with the requester an account that did.',
+        'Approvers whose approval does not count: accounts that the requester invited, provisioned or promoted in the last 30 days, and those that invited or provisioned the requester; also through others.',
       examples: [[]],
     }),
     changes: Type.Array(ActivityChange, { description: 'What applying it now would change, field by field.' }),
@@ -438,7 +461,7 @@ export const changeRequestRoutes = {
     'approve',
     {
       operationId: 'approveChangeRequest',
-      scope: 'change_request:write',
+      scope: 'change_request:decide',
       summary: 'Approve the request; the last approval needed applies it',
       description: 'Only approvals of the present content count. Apply it later by `apply_at`.',
     },
@@ -453,7 +476,7 @@ export const changeRequestRoutes = {
     'reject',
     {
       operationId: 'rejectChangeRequest',
-      scope: 'change_request:write',
+      scope: 'change_request:decide',
       summary: 'Reject the request; a reason is required',
       description: 'One rejection by a user who can approve ends the request.',
     },
@@ -472,7 +495,7 @@ export const changeRequestRoutes = {
     'claim',
     {
       operationId: 'claimChangeRequest',
-      scope: 'change_request:write',
+      scope: 'change_request:decide',
       summary: 'Take over the request of someone who left the organization',
       description:
         'The caller becomes the requester: the caller’s own approval then counts only where the policy allows it.',
@@ -483,7 +506,7 @@ export const changeRequestRoutes = {
     'apply',
     {
       operationId: 'applyChangeRequest',
-      scope: 'change_request:write',
+      scope: 'change_request:decide',
       summary: 'Apply an approved request now',
       description: 'Usually not needed: the last approval applies the request, and a job applies what is due.',
     },
@@ -524,7 +547,7 @@ export const changeRequestRoutes = {
     'review',
     {
       operationId: 'reviewChangeRequest',
-      scope: 'change_request:write',
+      scope: 'change_request:decide',
       summary: 'Close the review of an emergency change',
       description: 'An admin other than the requester states what the review found.',
     },

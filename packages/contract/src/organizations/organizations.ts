@@ -175,7 +175,7 @@ export const organizationRoutes = {
     operationId: 'listOrganizationMembers',
     summary: 'List the members',
     description: 'Returns a page of the members with their levels.',
-    access: inOrganization('organization_member:read', 'organization:read'),
+    access: inOrganization('member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
     responses: { 200: Page(Member) },
@@ -188,7 +188,7 @@ export const organizationRoutes = {
     summary: 'Change the level of a member (admin)',
     description:
       'Requires the admin level. No one can change their own level or grant more than they have. A new owner replaces the previous one, who becomes an admin.',
-    access: inOrganization('organization_member:write', 'organization:write'),
+    access: inOrganization('member:write', 'organization:write'),
     params: MemberParams,
     body: Type.Object({
       level: Type.Integer({ description: `New level: ${levelsText}.`, examples: [8] }),
@@ -203,7 +203,7 @@ export const organizationRoutes = {
     summary: 'Remove a member (admin), or leave',
     description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
     // Everyone can leave.
-    access: { ...inOrganization('organization_member:write', 'organization:write'), level: auditorLevel },
+    access: { ...inOrganization('member:write', 'organization:write'), level: auditorLevel },
     params: MemberParams,
     responses: { 204: null },
   }),
@@ -214,7 +214,7 @@ export const organizationRoutes = {
     operationId: 'listOrganizationInvites',
     summary: 'List the open invitations (admin), without their tokens',
     description: 'Requires the admin level. Tokens are returned only when an invitation is created.',
-    access: inOrganization('organization_member:read', 'organization:read'),
+    access: inOrganization('member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
     responses: { 200: Page(Invite) },
@@ -227,7 +227,7 @@ export const organizationRoutes = {
     summary: 'Invite a user (admin); the token is returned once, or emailed',
     description:
       'Requires the admin level. With a mail server, only the email contains the token, and accepting it verifies the address. Without one, pass the link with `signup_path` on to the person.',
-    access: inOrganization('organization_member:write', 'organization:write'),
+    access: inOrganization('member:write', 'organization:write'),
     params: OrganizationParams,
     body: Type.Object({
       target_email: Type.String({
@@ -255,7 +255,7 @@ export const organizationRoutes = {
     operationId: 'deleteOrganizationInvite',
     summary: 'Revoke an invitation (admin)',
     description: 'Requires the admin level. The token of the invitation becomes invalid.',
-    access: inOrganization('organization_member:write', 'organization:write'),
+    access: inOrganization('member:write', 'organization:write'),
     params: InviteParams,
     responses: { 204: null },
   }),

@@ -259,7 +259,7 @@ export const secondFactorRoutes = {
     summary: 'Remove all second factors of a member (admin)',
     description:
       'For a lost device: removes recovery codes too and ends all sign-ins of the member. Requires the admin level in every organization of the member, and at least the level of the member.',
-    access: inOrganization('organization_member:write', 'organization:write'),
+    access: inOrganization('member:write', 'organization:write'),
     params: Type.Object({
       ...OrganizationParams.properties,
       user_uuid: Type.String({ description: 'UUID of the user.' }),

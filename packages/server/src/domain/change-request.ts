@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import type { User } from '../tenancy.ts'
+import type { CommonControl } from './account-tie.ts'
 import type { Action, ApprovalPolicy, Impact } from './policy.ts'
 
 export const requestStates = [
@@ -129,25 +130,25 @@ export interface PolicyStatus {
   readonly policy: ApprovalPolicy
   /** Ids of those who can approve now. */
   readonly eligible: ReadonlySet<number>
-  /** Ids of those among them who count as the requester: their approval does not count. */
-  readonly uncounted: ReadonlySet<number>
+  /** Those among them who are not independent of the requester: their approval does not count. */
+  readonly uncounted: ReadonlyMap<number, CommonControl>
   /** Ids of those whose approval of this content counts. */
   readonly approvedBy: readonly number[]
   readonly isSatisfied: boolean
 }
 
 /**
- * Only approvals of this very content count, by users who can approve now. The requester's own, and those of accounts tied to the
- * requester's, count only where the policy allows self-approval.
+ * Only approvals of this very content count, by users who can approve now. The requester's own, and those of accounts that are not
+ * independent of the requester's, count only where the policy allows self-approval.
  */
 export function policyStatus(
   request: Pick<ChangeRequest, 'contentHash' | 'requester'>,
   policy: ApprovalPolicy,
   eligible: ReadonlySet<number>,
-  tied: ReadonlySet<number>,
+  dependent: ReadonlyMap<number, CommonControl>,
   decisions: readonly Decision[],
 ): PolicyStatus {
-  const uncounted = new Set(policy.allowSelfApprove ? [] : [...eligible].filter(id => tied.has(id)))
+  const uncounted = new Map(policy.allowSelfApprove ? [] : [...dependent].filter(([id]) => eligible.has(id)))
   const approvedBy = decisions
     .filter(({ decision, contentHash }) => decision === 'approved' && contentHash === request.contentHash)
     .map(({ user }) => user.id)

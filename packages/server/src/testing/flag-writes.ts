@@ -1,14 +1,14 @@
-import { allRoutes, type Route } from '@halyard/contract'
+import { allRoutes, fullScopeOf, type Route } from '@halyard/contract'
 import type { Scenario } from './scenario.ts'
 
-const objects = ['feature_flag', 'cohort', 'change_request', 'approval_policy', 'freeze']
+const objects = ['feature_flag', 'cohort', 'change_request', 'policy', 'freeze'] as const
 
 /** Every route that can write a flag or cohort, or what controls their changes, from the route table. */
 export const flagWriters = allRoutes.filter(
   ({ method, access }) =>
     method !== 'GET' &&
     access.kind === 'key' &&
-    access.scopes.some(scope => objects.some(object => scope === `${object}:write`)),
+    access.scopes.some(scope => objects.some(object => scope === fullScopeOf(object))),
 )
 
 export const project = '/api/projects/:project_id'

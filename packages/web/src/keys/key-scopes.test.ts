@@ -19,6 +19,7 @@ describe('the scopes of a key', () => {
 
   it('are read back as the levels they came from', () => {
     expect(accessOf(scopesOf(keyPresets.editFlags, false))).toEqual(keyPresets.editFlags)
+    expect(accessOf(scopesOf(keyPresets.full, false))).toEqual(keyPresets.full)
     expect(accessOf(['feature_flag:write', 'feature_flag:read']).feature_flag).toBe('write')
   })
 })

@@ -1,7 +1,7 @@
 import { type AuditRecord, commandLine, recordAudit } from '../../features/audit/record-audit.ts'
 import type { Account } from '../../features/identity/account.ts'
 import { announceIdentity } from '../../features/identity/announce-identity.ts'
-import { type ApiKey, checkScopes } from '../../features/identity/api-key.ts'
+import { type ApiKey, canonicalScopes, checkScopes } from '../../features/identity/api-key.ts'
 import { storeNewKey } from '../../features/identity/create-key.ts'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
@@ -25,7 +25,7 @@ export async function createKey(
     readonly quiet?: boolean
   },
 ): Promise<void> {
-  const scopes = options.scopes.split(',').map(scope => scope.trim())
+  const scopes = canonicalScopes(options.scopes.split(',').map(scope => scope.trim()))
   checkScopes(scopes, undefined)
   const now = instantOf(new Date())
   const { key, value } = await withDatabase(database =>

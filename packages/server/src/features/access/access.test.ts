@@ -376,10 +376,10 @@ onEachDatabase('access', dialect => {
         const { value } = (await s.post('/api/personal_api_keys/', { label: 'some', ...body })).body
         return (await s.as(value).get(path)).status
       }
-      const both = ['feature_flag:read', 'organization_member:read']
+      const both = ['feature_flag:read', 'member:read']
       expect(await withKey({ scopes: both })).toBe(200)
       expect(await withKey({ scopes: ['feature_flag:read'] })).toBe(403)
-      expect(await withKey({ scopes: ['organization_member:read'] })).toBe(403)
+      expect(await withKey({ scopes: ['member:read'] })).toBe(403)
       expect(await withKey({ scopes: both, scoped_teams: [s.projectId] })).toBe(403)
       expect((await s.get(`${flags}999999/effective_access/`)).status).toBe(404)
       const stranger = await s.stranger(`effective-${dialect}`)

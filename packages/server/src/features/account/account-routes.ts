@@ -7,7 +7,7 @@ import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 import { type AuditRecord, organizationsOf, recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
-import type { ApiKey } from '../identity/api-key.ts'
+import { type ApiKey, canonicalScopes } from '../identity/api-key.ts'
 import { keyToWire } from '../identity/api-key-resource.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { checkKeyFields, createKey, defaultExpiry, readExpiry } from '../identity/create-key.ts'
@@ -95,7 +95,7 @@ export function serveIdentity(serve: ServeRoute, { database, passwords, throttle
     const expiresAt = readExpiry(body.expires_at)
     const fields = {
       label: body.label,
-      scopes: body.scopes ?? actor.key.scopes,
+      scopes: canonicalScopes(body.scopes ?? actor.key.scopes),
       projectIds: body.scoped_teams ?? actor.key.projectIds,
       organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
       expiresAt: expiresAt === undefined ? defaultExpiry(actor, now()) : expiresAt,

@@ -1,11 +1,8 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { type CommonControl, commonControl, lastingKinds, type Tie, type TieKind } from '../../domain/account-tie.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
-
-/** How an account came under the control of another one. Accounts without a person stay so, the others for some days. */
-export type TieKind = 'invited' | 'provisioned' | 'level' | (typeof lastingKinds)[number]
-export const lastingKinds = ['service_key', 'trust_relationship', 'scim_token'] as const
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 const idsPerQuery = 500
@@ -13,76 +10,64 @@ const idsPerQuery = 500
 const roundsMax = 50
 
 export function sqlAccountTieStore(db: Kysely<Tables>, days: number) {
-  /** Accounts with those that tied them, directly or through others; each account is among its own. */
-  async function controllersOf(
-    accountIds: readonly number[],
-    now: Instant,
-  ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
+  /** The ties of the accounts, and of those that tied them. */
+  async function tiesAbove(accountIds: readonly number[], now: Instant): Promise<ReadonlyMap<number, readonly Tie[]>> {
     const since = plusMilliseconds(now, -days * dayMilliseconds)
-    const parents = new Map<number, number[]>()
+    const ties = new Map<number, Tie[]>()
     let frontier = [...new Set(accountIds)]
     for (let round = 0; frontier.length > 0 && round < roundsMax; round += 1) {
       const reached: number[] = []
       for (const ids of inParts(frontier, idsPerQuery)) {
-        const ties = await db
+        const rows = await db
           .selectFrom('account_ties')
-          .select(['account_id', 'by_id'])
+          .select(['account_id', 'by_id', 'kind'])
           .where('account_id', 'in', ids)
           .where(({ or, eb }) => or([eb('at', '>', since), eb('kind', 'in', lastingKinds)]))
           .execute()
-        for (const id of ids) parents.set(id, [])
-        for (const { account_id, by_id } of ties) {
-          parents.get(account_id)!.push(by_id)
+        for (const id of ids) ties.set(id, [])
+        for (const { account_id, by_id, kind } of rows) {
+          ties.get(account_id)!.push({ byId: by_id, kind: kind as TieKind })
           reached.push(by_id)
         }
       }
-      frontier = [...new Set(reached)].filter(id => !parents.has(id))
+      frontier = [...new Set(reached)].filter(id => !ties.has(id))
     }
-    return new Map(accountIds.map(id => [id, reachableFrom(id, parents)]))
-  }
-
-  /** The account and, where it has no person, those who decide about it: also through other accounts without a person. */
-  async function deciders(accountId: number): Promise<readonly number[]> {
-    const reached = new Set([accountId])
-    for (const id of reached) {
-      const creators = await db
-        .selectFrom('account_ties')
-        .select('by_id')
-        .where('account_id', '=', id)
-        .where('kind', 'in', lastingKinds)
-        .execute()
-      for (const { by_id } of creators) reached.add(by_id)
-    }
-    return [...reached]
+    return ties
   }
 
   return {
-    /** Records that `byId` created the account, or gave it more rights. Of two times, the later one counts. */
+    /**
+     * Records that `byId` created the account, or gave it more rights. Of two times, the later one counts, and that of control rather than
+     * that of a level.
+     */
     async tie(accountId: number, byId: number, kind: TieKind, at: Instant): Promise<void> {
       if (accountId === byId) return
       await db
         .insertInto('account_ties')
         .values({ account_id: accountId, by_id: byId, kind, at })
         .onConflict(conflict =>
-          conflict.columns(['account_id', 'by_id']).doUpdateSet({ at }).where('account_ties.at', '<', at),
+          conflict.columns(['account_id', 'by_id']).doUpdateSet({
+            at: sql<Instant>`case when account_ties.at < excluded.at then excluded.at else account_ties.at end`,
+            kind: sql<string>`case when account_ties.kind = 'level' then excluded.kind else account_ties.kind end`,
+          }),
         )
         .execute()
     },
-    /**
-     * Those among the candidates that the account controls, directly or through others. An account without a person acts for those who
-     * decide about it, who are then among them.
-     */
-    async controlledBy(accountId: number, candidates: Iterable<number>, now: Instant): Promise<ReadonlySet<number>> {
-      const others = [...candidates].filter(id => id !== accountId)
-      const own = await deciders(accountId)
-      const controllers = await controllersOf(others, now)
-      return new Set(others.filter(id => own.some(controller => controllers.get(id)!.has(controller))))
+    /** Those among the candidates who do not count as other people when they approve what the account requests, and why. */
+    async dependentOn(
+      requesterId: number,
+      candidates: Iterable<number>,
+      now: Instant,
+    ): Promise<ReadonlyMap<number, CommonControl>> {
+      const others = [...candidates].filter(id => id !== requesterId)
+      if (others.length === 0) return new Map()
+      const ties = await tiesAbove([requesterId, ...others], now)
+      return new Map(
+        others.flatMap(id => {
+          const control = commonControl(requesterId, id, ties)
+          return control ? [[id, control] as const] : []
+        }),
+      )
     },
   }
-}
-
-function reachableFrom(id: number, parents: ReadonlyMap<number, readonly number[]>): ReadonlySet<number> {
-  const reached = new Set([id])
-  for (const each of reached) for (const parent of parents.get(each) ?? []) reached.add(parent)
-  return reached
 }

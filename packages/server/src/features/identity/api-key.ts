@@ -1,4 +1,4 @@
-import { type Scope, scopeObjects } from '@halyard/contract/scopes'
+import { allScopes, canonicalScope, fullScopeOf, type Scope, scopeObjects } from '@halyard/contract/scopes'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import { type Actor, hasAnyScope, type Level, type User } from '../../tenancy.ts'
@@ -33,7 +33,11 @@ export interface ServiceKey extends ApiKey {
   readonly createdBy: User
 }
 
-const knownScopes = new Set<string>(['*', ...scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])])
+const knownScopes = new Set<string>(['*', ...allScopes])
+
+export const canonicalScopes = (scopes: readonly string[]): readonly string[] => [
+  ...new Set(scopes.map(canonicalScope)),
+]
 
 /** `flags:read` → `feature_flag:read`. */
 function suggestionFor(scope: string): string {
@@ -43,9 +47,9 @@ function suggestionFor(scope: string): string {
   const meant =
     near(candidate => candidate.endsWith(name)) ??
     near(candidate => candidate.includes(name) || name.includes(candidate))
-  if (meant === undefined) return `Use "*", or read or write of: ${scopeObjects.join(', ')}.`
+  if (meant === undefined) return `Use "*", or one of: ${allScopes.join(', ')}.`
   const isWriting = action === 'write' || action === 'decide'
-  return `Did you mean "${meant}:${isWriting ? 'write' : 'read'}"?`
+  return `Did you mean "${isWriting ? fullScopeOf(meant) : `${meant}:read`}"?`
 }
 
 /** Raises `invalid` for an unknown scope, or one that the key of the request does not have itself. */

@@ -7,7 +7,7 @@ import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { type Actor, type Level, ownerLevel, type User } from '../../tenancy.ts'
 import type { Account, EmailRecipient, KeyPatch, NewAccount, UserLanguage } from './account.ts'
-import type { ApiKey, ServiceKey } from './api-key.ts'
+import { type ApiKey, canonicalScopes, type ServiceKey } from './api-key.ts'
 import { embeddedUser, readUser } from './embedded-user.sql.ts'
 import { requiresFactor } from './requires-factor.sql.ts'
 
@@ -349,7 +349,7 @@ const toApiKey = (row: Selectable<Tables['api_keys']>): ApiKey => ({
   label: row.label,
   hash: row.hash,
   mask: row.mask,
-  scopes: JSON.parse(row.scopes),
+  scopes: canonicalScopes(JSON.parse(row.scopes)),
   projectIds: JSON.parse(row.scoped_teams),
   organizationIds: JSON.parse(row.scoped_organizations),
   isSession: row.is_session === 1,

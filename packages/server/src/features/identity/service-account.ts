@@ -1,8 +1,8 @@
+import type { lastingKinds } from '../../domain/account-tie.ts'
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Level } from '../../tenancy.ts'
 import type { Account } from './account.ts'
-import type { lastingKinds } from './account-tie-store.sql.ts'
 import { announceIdentity } from './announce-identity.ts'
 import { newUuid } from './secret.ts'
 

@@ -4,7 +4,7 @@ import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { memberLevel } from '../../tenancy.ts'
-import type { ServiceKey } from '../identity/api-key.ts'
+import { canonicalScopes, type ServiceKey } from '../identity/api-key.ts'
 import { keyToWire } from '../identity/api-key-resource.ts'
 import { defaultExpiry, readExpiry } from '../identity/create-key.ts'
 import { userToWire } from '../identity/user-resource.ts'
@@ -28,7 +28,7 @@ export function serveServiceKeys(serve: ServeRoute, { database, now }: Deps): vo
     const expiresAt = readExpiry(body.expires_at)
     const input = {
       label: body.label,
-      scopes: body.scopes,
+      scopes: canonicalScopes(body.scopes),
       projectIds: body.scoped_teams ?? [],
       level: body.level ?? memberLevel,
       expiresAt: expiresAt === undefined ? defaultExpiry(actor, now()) : expiresAt,

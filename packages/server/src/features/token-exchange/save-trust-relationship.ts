@@ -4,7 +4,7 @@ import type { Stores } from '../../stores.ts'
 import { type Actor, memberLevel, type Organization } from '../../tenancy.ts'
 import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
-import { checkScopes } from '../identity/api-key.ts'
+import { canonicalScopes, checkScopes } from '../identity/api-key.ts'
 import { newUuid } from '../identity/secret.ts'
 import { closeServiceAccount, createServiceAccount } from '../identity/service-account.ts'
 import {
@@ -27,9 +27,10 @@ export async function createTrust(
   tx: Stores,
   actor: Actor,
   organization: Organization,
-  content: TrustContent,
+  input: TrustContent,
   now: Instant,
 ): Promise<TrustRelationship> {
+  const content = { ...input, scopes: canonicalScopes(input.scopes) }
   if ((await tx.trustRelationships.list(organization.id)).length >= relationshipsPerOrganizationMax) {
     throw invalid(
       null,

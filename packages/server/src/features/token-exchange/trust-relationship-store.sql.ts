@@ -3,6 +3,7 @@ import type { Instant } from '../../instant.ts'
 import { countRows } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
+import { canonicalScopes } from '../identity/api-key.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { TrustPatch, TrustRelationship } from './trust-relationship.ts'
 
@@ -84,7 +85,7 @@ const toRelationship = (row: Tables['trust_relationships'] & EmbeddedUser<'creat
   issuer: row.issuer,
   audience: row.audience,
   rules: JSON.parse(row.rules),
-  scopes: JSON.parse(row.scopes),
+  scopes: canonicalScopes(JSON.parse(row.scopes)),
   projectIds: JSON.parse(row.project_ids),
   ttlSeconds: row.ttl_seconds,
   userId: row.user_id,

@@ -1,5 +1,5 @@
 import type { ChangeRequestDetail, Flag, Project } from '@halyard/contract'
-import { Anchor, Badge, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Group, List, Stack, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { ChangeList } from '../../flags/history/change-list.tsx'
@@ -207,8 +207,16 @@ function Policies({ request: { policies, uncounted_approvers: uncounted } }: Pro
             </Group>
           ))}
           {uncounted.length > 0 && (
-            <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-              {t.requests.uncounted(uncounted.map(user => user.first_name || user.email).join(', '))}
+            <Text component="div" size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {t.requests.uncounted}
+              <List size="sm">
+                {uncounted.map(({ uuid, first_name, email, reason, is_indirect }) => (
+                  <List.Item key={uuid}>
+                    {first_name || email}: {t.requests.uncountedReasons[reason]}
+                    {is_indirect && `, ${t.requests.uncountedIndirectly}`}
+                  </List.Item>
+                ))}
+              </List>
             </Text>
           )}
         </Stack>

@@ -1,3 +1,4 @@
+import type { CommonControl } from '../../../domain/account-tie.ts'
 import { type ChangeRequest, canDecide, isOpen, moved, type PolicyStatus } from '../../../domain/change-request.ts'
 import type { Impact } from '../../../domain/policy.ts'
 import type { Instant } from '../../../instant.ts'
@@ -69,9 +70,10 @@ export async function decideRequest(
 function requireCanDecide(actor: Actor, request: ChangeRequest, statuses: readonly PolicyStatus[]): void {
   const own = statuses.filter(status => canDecide(request, status, actor.user.id))
   if (own.length === 0) {
+    const control = statuses.map(({ uncounted }) => uncounted.get(actor.user.id)).find(each => each !== undefined)
     throw forbidden(
-      statuses.some(({ uncounted }) => uncounted.has(actor.user.id))
-        ? 'Your approval does not count here: the requester invited, provisioned or promoted this account lately.'
+      control
+        ? `Your approval does not count: ${explained(control)}.`
         : 'You cannot decide about this change request. Its policies name who can.',
     )
   }
@@ -79,6 +81,13 @@ function requireCanDecide(actor: Actor, request: ChangeRequest, statuses: readon
     actor,
     own.every(({ policy }) => policy.allowKeys),
   )
+}
+
+/** `you invited the requester lately`, `the requester promoted you lately, through other accounts` */
+function explained({ reason, isIndirect }: CommonControl): string {
+  const [verb, by] = reason.split('_')
+  const clause = by === 'by' ? `the requester ${verb} you lately` : `you ${verb} the requester lately`
+  return isIndirect ? `${clause}, through other accounts` : clause
 }
 
 /** Raises `forbidden` for an API key, unless keys are allowed; a service key never decides. */
@@ -158,8 +167,8 @@ export async function reviewRequest(
   if (request.reviewedAt !== null) throw invalid(null, 'invalid_input', 'The review is already closed.')
   if (note === '') throw invalid('note', 'required', 'note is required: say what the review found.')
   const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-  const tied = await tx.accountTies.controlledBy(request.requester.id, [actor.user.id], now)
-  if (!isAdmin || request.requester.id === actor.user.id || tied.size > 0) {
+  const dependent = await tx.accountTies.dependentOn(request.requester.id, [actor.user.id], now)
+  if (!isAdmin || request.requester.id === actor.user.id || dependent.size > 0) {
     throw forbidden('An emergency change is reviewed by another admin.')
   }
   requireSignIn(actor)

@@ -1,3 +1,4 @@
+import type { CommonControl } from '../../../domain/account-tie.ts'
 import { type ChangeRequest, type Decision, type PolicyStatus, policyStatus } from '../../../domain/change-request.ts'
 import type { ApprovalPolicy } from '../../../domain/policy.ts'
 import { instantOf } from '../../../instant.ts'
@@ -34,9 +35,9 @@ export async function policyStatusesOfAll(
     decisions.get(decision.changeRequestId)!.push(decision)
   }
   const approvers = new Set([...eligible.values()].flatMap(ids => [...ids]))
-  const tied = new Map<number, ReadonlySet<number>>()
+  const dependent = new Map<number, ReadonlyMap<number, CommonControl>>()
   for (const id of new Set(matched.flatMap(one => (one.policies.length > 0 ? [one.request.requester.id] : [])))) {
-    tied.set(id, await tx.accountTies.controlledBy(id, approvers, instantOf(new Date())))
+    dependent.set(id, await tx.accountTies.dependentOn(id, approvers, instantOf(new Date())))
   }
   return matched.map(({ request, policies: met }) =>
     met.map(policy =>
@@ -44,7 +45,7 @@ export async function policyStatusesOfAll(
         request,
         policy,
         eligible.get(policy.id)!,
-        tied.get(request.requester.id)!,
+        dependent.get(request.requester.id)!,
         decisions.get(request.id)!,
       ),
     ),

@@ -1,5 +1,6 @@
 import type { ChangeRequestDetail } from '@halyard/contract'
 import { usesFlags } from '@halyard/engine'
+import type { CommonControl } from '../../../domain/account-tie.ts'
 import { diffFields } from '../../../domain/activity.ts'
 import { type ChangeRequest, canDecide, isOpen, type PolicyStatus } from '../../../domain/change-request.ts'
 import { contentOf, type FlagContent } from '../../../domain/flag.ts'
@@ -96,9 +97,13 @@ const isSatisfiedWith = (status: PolicyStatus, userId: number, decidable: readon
 }
 
 async function uncountedApprovers(tx: Stores, statuses: readonly PolicyStatus[]) {
-  const ids = new Set(statuses.flatMap(({ uncounted }) => [...uncounted]))
-  const accounts = await Promise.all([...ids].slice(0, uncountedMax).map(id => tx.identity.findAccount(id)))
-  return accounts.flatMap(account => (account ? [userToWire(account)] : []))
+  const uncounted = new Map<number, CommonControl>(statuses.flatMap(status => [...status.uncounted]))
+  const shown = [...uncounted].slice(0, uncountedMax)
+  const accounts = await Promise.all(shown.map(([id]) => tx.identity.findAccount(id)))
+  return shown.flatMap(([, { reason, isIndirect }], index) => {
+    const account = accounts[index]
+    return account ? [{ ...userToWire(account), reason, is_indirect: isIndirect }] : []
+  })
 }
 
 const uncountedMax = 50
