@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { retryDelay } from '../concurrency/retry-delay.ts'
 import type { Replica } from './replica.ts'
 import { createStateStage, StateGap } from './state-stage.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
@@ -25,14 +26,13 @@ interface Options {
   /** The connection has failed; `connection` says how. */
   readonly onFailed?: () => void
   readonly log: { info(details: object, message: string): void; warn(details: object, message: string): void }
-  readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
 }
 
-const backOffDefault = { min: 250, max: 30_000 }
+const retryMilliseconds = { first: 250, max: 30_000 }
 
 /** Follows the upstream, and resumes by digest when the connection is lost. */
 export function followUpstream(options: Options): Following {
-  const { upstream, replica, stateBytesMax, onCurrent, onFailed, log, backOffMilliseconds = backOffDefault } = options
+  const { upstream, replica, stateBytesMax, onCurrent, onFailed, log } = options
   const closing = new AbortController()
   /** Projects whose update could not be applied; they are requested again. */
   const doubtful = new Set<string>()
@@ -85,7 +85,10 @@ export function followUpstream(options: Options): Following {
       if (error instanceof StateGap && replica.stateOf(error.project)) doubtful.add(error.project)
       connection = error instanceof UpstreamError ? error.kind : 'away'
       onFailed?.()
-      const pause = typeof end === 'number' ? Math.min(end, backOffMilliseconds.max) : pauseAfter(failures++)
+      const pause =
+        typeof end === 'number'
+          ? Math.min(end, retryMilliseconds.max)
+          : Math.round(retryDelay(++failures, retryMilliseconds))
       log.warn(
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
         'not following the upstream',
@@ -93,12 +96,6 @@ export function followUpstream(options: Options): Following {
       resolveFirst(error ?? new Error('The stream ended.'))
       await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
     }
-  }
-
-  /** Exponential backoff with jitter. */
-  function pauseAfter(failed: number): number {
-    const { min, max } = backOffMilliseconds
-    return Math.round(Math.min(max, min * 2 ** Math.min(failed, 20)) * (0.5 + Math.random() / 2))
   }
 
   const running = run()

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { edgeBatchesMax } from '@halyard/contract'
+import { retryDelay } from '../concurrency/retry-delay.ts'
 import type { EventSpool } from './event-spool.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
 
@@ -15,17 +16,16 @@ interface Options {
   readonly spool: EventSpool
   readonly upstream: Upstream
   readonly log: { warn(details: object, message: string): void; error(details: object, message: string): void }
-  readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
 }
 
 const requestCharactersMax = 4 * 1024 * 1024
-const backOffDefault = { min: 250, max: 30_000 }
+const retryMilliseconds = { first: 250, max: 30_000 }
 
 /**
  * Sends the spool to the upstream, oldest first, with at-least-once delivery. A batch may be sent twice, when a response was lost or this
  * process crashed; the upstream deduplicates by id.
  */
-export function forwardEvents({ spool, upstream, log, backOffMilliseconds = backOffDefault }: Options): Forwarding {
+export function forwardEvents({ spool, upstream, log }: Options): Forwarding {
   const closing = new AbortController()
   let forwarded = 0
   let dropped = 0
@@ -53,10 +53,8 @@ export function forwardEvents({ spool, upstream, log, backOffMilliseconds = back
         return await send(batches)
       } catch (error) {
         if (closing.signal.aborted) return
-        const { min, max } = backOffMilliseconds
-        const pause = Math.round(Math.min(max, min * 2 ** Math.min(failures, 20)) * (0.5 + Math.random() / 2))
         if (failures === 0) log.warn({ problem: (error as Error).message }, 'events wait for the upstream')
-        await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
+        await wait(retryDelay(failures + 1, retryMilliseconds), undefined, { signal: closing.signal }).catch(() => {})
       }
     }
   }

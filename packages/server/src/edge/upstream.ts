@@ -29,11 +29,11 @@ export class UpstreamError extends Error {
 interface Options {
   readonly url: string
   readonly key: string
-  readonly lookUpsAtOnceMax?: number
   /** The trace context to pass on. */
   readonly outgoingHeaders?: OutgoingHeaders | undefined
 }
 
+const lookUpsAtOnceMax = 64
 const frameCharactersMax = 64 * 1024 * 1024
 /** Per lookup: a person with more properties is not looked up from edges. */
 const answerBytesMax = 8 * 1024 * 1024
@@ -47,12 +47,7 @@ const lookUpMillisecondsMax = 900
 const silenceMillisecondsMax = 35_000
 
 /** Uses undici's own request, whose response can be destroyed at any time: with `fetch`, closing an edge sometimes hung. */
-export function connectUpstream({
-  url,
-  key,
-  lookUpsAtOnceMax = 64,
-  outgoingHeaders = noOutgoingHeaders,
-}: Options): Upstream {
+export function connectUpstream({ url, key, outgoingHeaders = noOutgoingHeaders }: Options): Upstream {
   let lookUps = 0
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {

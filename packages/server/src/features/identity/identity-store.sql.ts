@@ -11,13 +11,13 @@ import { type ApiKey, canonicalScopes, type ServiceKey } from './api-key.ts'
 import { embeddedUser, readUser } from './embedded-user.sql.ts'
 import { requiresFactor } from './requires-factor.sql.ts'
 
-export function sqlIdentityStore(db: Kysely<Tables>) {
-  const accounts = db.selectFrom('users').selectAll()
-  const findAccountWhere = async (column: 'id' | 'email' | 'uuid', value: string | number) => {
-    const row = await accounts.where(column, '=', value).executeTakeFirst()
-    return row && toAccount(row)
-  }
+export const sqlIdentityStore = (db: Kysely<Tables>) => ({
+  ...actorRows(db),
+  ...accountRows(db),
+  ...keyRows(db),
+})
 
+function actorRows(db: Kysely<Tables>) {
   /** API keys are exempt, and sign-ins with a passkey or elsewhere: these are stronger than a password. */
   const lacksSecondFactor = async ({ sign_in_id, user_id }: { sign_in_id: string | null; user_id: number }) => {
     if (sign_in_id === null) return false
@@ -89,7 +89,17 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
     async touchKey(keyId: string, at: Instant): Promise<void> {
       await db.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', keyId).execute()
     },
+  }
+}
 
+function accountRows(db: Kysely<Tables>) {
+  const accounts = db.selectFrom('users').selectAll()
+  const findAccountWhere = async (column: 'id' | 'email' | 'uuid', value: string | number) => {
+    const row = await accounts.where(column, '=', value).executeTakeFirst()
+    return row && toAccount(row)
+  }
+
+  return {
     findAccount: (userId: number): Promise<Account | undefined> => findAccountWhere('id', userId),
     /** Active accounts that want emails about change requests, by id. */
     async listEmailRecipients(userIds: readonly number[], limit: number): Promise<readonly EmailRecipient[]> {
@@ -174,7 +184,11 @@ export function sqlIdentityStore(db: Kysely<Tables>) {
       return rows.map(row => row.organization_id)
     },
     countAccounts: (): Promise<number> => countRows(db.selectFrom('users')),
+  }
+}
 
+function keyRows(db: Kysely<Tables>) {
+  return {
     async createKey(key: ApiKey): Promise<void> {
       await db.insertInto('api_keys').values(fromApiKey(key)).execute()
     },

@@ -9,24 +9,13 @@ import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-
 import { requiresFactor } from '../identity/requires-factor.sql.ts'
 import type { Invite, Member, OrganizationPatch } from './organization.ts'
 
-export function sqlOrganizationStore(db: Kysely<Tables>) {
-  const members = (organizationId: string) =>
-    db
-      .selectFrom('memberships')
-      .innerJoin('users as member', 'member.id', 'memberships.user_id')
-      .selectAll('memberships')
-      .select(embeddedUser('member'))
-      .select([hasSecondFactor, isProvisioned])
-      .where('memberships.organization_id', '=', organizationId)
-      .where('member.is_active', '=', 1)
-  const people = (organizationId: string) => members(organizationId).where('member.is_service', '=', 0)
-  const invites = () =>
-    db
-      .selectFrom('invites')
-      .innerJoin('users as creator', 'creator.id', 'invites.created_by_id')
-      .selectAll('invites')
-      .select(embeddedUser('creator'))
+export const sqlOrganizationStore = (db: Kysely<Tables>) => ({
+  ...organizationRows(db),
+  ...memberRows(db),
+  ...inviteRows(db),
+})
 
+function organizationRows(db: Kysely<Tables>) {
   return {
     async create(organization: Organization): Promise<void> {
       await db.insertInto('organizations').values(fromOrganization(organization)).execute()
@@ -68,7 +57,37 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       const row = await db.selectFrom('organizations').select('id').where('slug', '=', slug).executeTakeFirst()
       return row !== undefined
     },
+    async requiresSingleSignOn(organizationId: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('organizations')
+        .select('requires_single_sign_on')
+        .where('id', '=', organizationId)
+        .executeTakeFirst()
+      return row?.requires_single_sign_on === 1
+    },
+    async setRequiresSingleSignOn(organizationId: string, isRequired: boolean): Promise<void> {
+      await db
+        .updateTable('organizations')
+        .set({ requires_single_sign_on: Number(isRequired) })
+        .where('id', '=', organizationId)
+        .execute()
+    },
+  }
+}
 
+function memberRows(db: Kysely<Tables>) {
+  const members = (organizationId: string) =>
+    db
+      .selectFrom('memberships')
+      .innerJoin('users as member', 'member.id', 'memberships.user_id')
+      .selectAll('memberships')
+      .select(embeddedUser('member'))
+      .select([hasSecondFactor, isProvisioned])
+      .where('memberships.organization_id', '=', organizationId)
+      .where('member.is_active', '=', 1)
+  const people = (organizationId: string) => members(organizationId).where('member.is_service', '=', 0)
+
+  return {
     async addMember(
       member: Omit<Member, 'user' | 'hasSecondFactor' | 'isProvisioned'> & { readonly userId: number },
     ): Promise<void> {
@@ -120,7 +139,6 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
       const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
       return row && toMember(row)
     },
-
     /** The organizations of a user, as far as signing in depends on them. */
     async listMemberships(
       userId: number,
@@ -151,22 +169,18 @@ export function sqlOrganizationStore(db: Kysely<Tables>) {
         .where(requiresFactor)
         .orderBy('organizations.name')
         .execute(),
-    async requiresSingleSignOn(organizationId: string): Promise<boolean> {
-      const row = await db
-        .selectFrom('organizations')
-        .select('requires_single_sign_on')
-        .where('id', '=', organizationId)
-        .executeTakeFirst()
-      return row?.requires_single_sign_on === 1
-    },
-    async setRequiresSingleSignOn(organizationId: string, isRequired: boolean): Promise<void> {
-      await db
-        .updateTable('organizations')
-        .set({ requires_single_sign_on: Number(isRequired) })
-        .where('id', '=', organizationId)
-        .execute()
-    },
+  }
+}
 
+function inviteRows(db: Kysely<Tables>) {
+  const invites = () =>
+    db
+      .selectFrom('invites')
+      .innerJoin('users as creator', 'creator.id', 'invites.created_by_id')
+      .selectAll('invites')
+      .select(embeddedUser('creator'))
+
+  return {
     async createInvite(invite: Invite): Promise<void> {
       await db
         .insertInto('invites')

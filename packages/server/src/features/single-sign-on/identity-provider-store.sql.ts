@@ -7,7 +7,13 @@ import type { Level } from '../../tenancy.ts'
 import { newUuid } from '../identity/secret.ts'
 import type { IdentityProvider, OrganizationDomain, ProviderPatch } from './identity-provider.ts'
 
-export function sqlIdentityProviderStore(db: Kysely<Tables>) {
+export const sqlIdentityProviderStore = (db: Kysely<Tables>) => ({
+  ...providerRows(db),
+  ...linkRows(db),
+  ...domainRows(db),
+})
+
+function providerRows(db: Kysely<Tables>) {
   /** What the sign-in page offers. */
   const enabled = () =>
     db
@@ -59,7 +65,6 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
         last_sign_in_at: patch.lastSignInAt,
         updated_at: patch.updatedAt,
       }),
-    /** With its links and sign-ins. */
     /** Who created or changed it last: they decide which accounts it creates. */
     async recordEditor(providerId: string, userId: number): Promise<void> {
       await db.updateTable('identity_providers').set({ saved_by_id: userId }).where('id', '=', providerId).execute()
@@ -68,6 +73,7 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
       const provider = db.selectFrom('identity_providers').select('saved_by_id').where('id', '=', providerId)
       return (await provider.executeTakeFirst())?.saved_by_id ?? undefined
     },
+    /** With its links and sign-ins. */
     async remove(providerId: string): Promise<void> {
       await db.deleteFrom('identity_providers').where('id', '=', providerId).execute()
     },
@@ -102,7 +108,12 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
         .execute()
       return rows.map(toProvider)
     },
+  }
+}
 
+/** Which account a subject of a provider signs in to, and the tokens that were used up. */
+function linkRows(db: Kysely<Tables>) {
+  return {
     /** The account that a subject of the provider signs in to. */
     async findLinkedUser(providerId: string, subject: string): Promise<number | undefined> {
       const row = await db
@@ -145,7 +156,21 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
             )
       ).execute()
     },
+    /** False when it was used before. Those that have expired are forgotten. */
+    async useToken(hash: string, expiresAt: Instant, now: Instant): Promise<boolean> {
+      await db.deleteFrom('used_tokens').where('expires_at', '<', now).execute()
+      const result = await db
+        .insertInto('used_tokens')
+        .values({ hash, expires_at: expiresAt })
+        .onConflict(conflict => conflict.doNothing())
+        .executeTakeFirst()
+      return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+    },
+  }
+}
 
+function domainRows(db: Kysely<Tables>) {
+  return {
     /** Raises `invalid` (`unique`, `domain`) when the organization has it. */
     async addDomain(domain: OrganizationDomain): Promise<void> {
       try {
@@ -198,17 +223,6 @@ export function sqlIdentityProviderStore(db: Kysely<Tables>) {
         .where('verified_at', 'is not', null)
         .execute()
       return rows.map(row => row.organization_id)
-    },
-
-    /** False when it was used before. Those that have expired are forgotten. */
-    async useToken(hash: string, expiresAt: Instant, now: Instant): Promise<boolean> {
-      await db.deleteFrom('used_tokens').where('expires_at', '<', now).execute()
-      const result = await db
-        .insertInto('used_tokens')
-        .values({ hash, expires_at: expiresAt })
-        .onConflict(conflict => conflict.doNothing())
-        .executeTakeFirst()
-      return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
     },
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { retryDelay } from '../../concurrency/retry-delay.ts'
 import { instantOf } from '../../instant.ts'
 import { ExplainedError } from '../../problem.ts'
 import { isLockRefused } from '../driver-error.ts'
@@ -82,8 +83,7 @@ async function applyPatiently(
       if (!isLockRefused(error)) throw error
       if (performance.now() > deadline) throw new MigrationBlockedError(step.name, error)
       onWait({ step: step.name, attempts })
-      const pause = Math.min(pauseMilliseconds.first * 2 ** (attempts - 1), pauseMilliseconds.max)
-      await delay(pause * (0.5 + Math.random() / 2))
+      await delay(retryDelay(attempts, pauseMilliseconds))
     }
   }
 }
