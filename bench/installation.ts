@@ -113,6 +113,15 @@ async function openInstallation(
   return { ...server, port: Number(new URL(server.url).port), projectId: id, token: api_token, databaseUrl, request }
 }
 
+/** Another project of the same server. */
+export async function projectOf(
+  { request }: Pick<Installation, 'request'>,
+  name: string,
+): Promise<{ readonly id: number; readonly token: string }> {
+  const { id, api_token } = (await request('POST', '/api/projects/', { name })) as { id: number; api_token: string }
+  return { id, token: api_token }
+}
+
 /** Creates flags over the API, after the cohorts whose ids they refer to. */
 export async function createFlags({ request, projectId }: Installation, flagCount: number): Promise<void> {
   const { flags, cohorts = [] } = mixedDefinitions(flagCount)

@@ -24,6 +24,11 @@ export interface Size {
   readonly activePersons: number
   /** Flags in the list of the dashboard. */
   readonly listedFlags: number
+  /** Numbers of stored persons, growing. */
+  readonly scalePersons: readonly number[]
+  readonly scaleRoundMilliseconds: number
+  readonly scaleEventMilliseconds: number
+  readonly scaleStreams: number
 }
 
 export const sizes: Readonly<Record<Size['name'], Size>> = {
@@ -39,6 +44,10 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 100_000,
     activePersons: 20_000,
     listedFlags: 10_000,
+    scalePersons: [1_000_000, 3_000_000, 10_000_000],
+    scaleRoundMilliseconds: 2000,
+    scaleEventMilliseconds: 600_000,
+    scaleStreams: 20_000,
   },
   smoke: {
     name: 'smoke',
@@ -51,6 +60,10 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 10_000,
     activePersons: 2000,
     listedFlags: 1000,
+    scalePersons: [10_000, 30_000],
+    scaleRoundMilliseconds: 600,
+    scaleEventMilliseconds: 10_000,
+    scaleStreams: 1000,
   },
   tiny: {
     name: 'tiny',
@@ -63,6 +76,10 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 100,
     activePersons: 20,
     listedFlags: 50,
+    scalePersons: [200, 600],
+    scaleRoundMilliseconds: 50,
+    scaleEventMilliseconds: 500,
+    scaleStreams: 20,
   },
 }
 

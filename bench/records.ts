@@ -22,14 +22,12 @@ export function writeRecords(path: string, measured: Records): Records {
 
 const begin = '<!-- bench: begin -->'
 const end = '<!-- bench: end -->'
-const documentPath = 'docs/reference/performance.md'
 
 /** Writes the tables between the two markers in the document. */
-export function publish(records: Records, order: readonly string[]): string {
+export function publish(documentPath: string, records: Records, order: readonly string[]): void {
   const path = fileOf(documentPath)
   const text = readFileSync(path, 'utf8')
   const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
   if (head === -1 || tail < head) throw new Error(`${documentPath} has no markers for the tables.`)
   writeFileSync(path, `${text.slice(0, head)}${begin}\n\n${markdownOf(records, order)}\n\n${text.slice(tail)}`)
-  return documentPath
 }

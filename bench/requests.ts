@@ -1,6 +1,7 @@
 import type { Subject } from '@halyard/engine'
-import { people } from './mix.ts'
+import { people, personAt } from './mix.ts'
 import { unleashContext } from './peers/unleash-features.ts'
+import { distinctIdOf } from './scale/distinct-ids.ts'
 
 /** How clients ask for all flags of one person after another. */
 export const shapes = [
@@ -30,6 +31,15 @@ export type RequestPlan =
       readonly headers: Headers
       readonly users: readonly [from: number, to: number]
     }
+  /** Any of so many persons of `bench/scale/bulk-persons.ts`. */
+  | {
+      readonly kind: 'random person'
+      readonly hasProperties: boolean
+      readonly token: string
+      readonly persons: number
+    }
+  /** Batches of events of many users: of these names, or half of them uses of flags. */
+  | { readonly kind: 'events'; readonly token: string; readonly names?: readonly string[] }
   | { readonly kind: 'same'; readonly method: string; readonly path: string; readonly headers: Headers }
   /** Each request has a unique name, which replaces `%` in the body. */
   | { readonly kind: 'new'; readonly path: string; readonly headers: Headers; readonly body: string }
@@ -45,6 +55,22 @@ export function requestsOf(plan: RequestPlan): (n: number) => Buffer {
   if (plan.kind === 'new') {
     const prefix = `${Date.now().toString(36)}-${process.pid}`
     return n => requestBytes('POST', plan.path, plan.headers, plan.body.replaceAll('%', `${prefix}-${n}`))
+  }
+  if (plan.kind === 'random person') {
+    const person_properties = plan.hasProperties ? personAt(1).personProperties : undefined
+    return () => {
+      const distinct_id = distinctIdOf(1 + Math.floor(Math.random() * (plan.persons - 1)))
+      return requestBytes(
+        'POST',
+        '/flags/?v=2',
+        {},
+        JSON.stringify({ token: plan.token, distinct_id, person_properties }),
+      )
+    }
+  }
+  if (plan.kind === 'events') {
+    const batches = Array.from({ length: eventBatches }, (_, index) => eventsBytes(plan.token, index, plan.names))
+    return n => batches[n % batches.length]!
   }
   const all = people(plan.users[0], plan.users[1]).map((person, index) =>
     plan.kind === 'evaluate'
@@ -89,6 +115,29 @@ const unleashBytes = (headers: Headers, person: Subject, isZipped: boolean): Buf
     { ...headers, ...(isZipped && gzip) },
     JSON.stringify({ context: unleashContext(person) }),
   )
+
+export const eventsPerRequest = 100
+/** Sent one after another, again and again: 100,000 users. */
+const eventBatches = 1000
+
+/** As many as the behavioral cohorts of a project may name. */
+export const actionNames = Array.from({ length: 25 }, (_, index) => `action-${index}`)
+const usualNames = ['viewed', 'searched', 'added to cart', 'paid', 'returned']
+
+function eventsBytes(token: string, index: number, names?: readonly string[]): Buffer {
+  const batch = Array.from({ length: eventsPerRequest }, (_, at) => {
+    const distinct_id = distinctIdOf(index * eventsPerRequest + at)
+    const use = { $feature_flag: `feature-${at % 10}-rollout`, $feature_flag_response: at % 3 !== 0 }
+    return names === undefined && at % 2 === 0
+      ? { event: '$feature_flag_called', distinct_id, properties: use }
+      : {
+          event: (names ?? usualNames)[at % (names ?? usualNames).length],
+          distinct_id,
+          properties: { n: at },
+        }
+  })
+  return requestBytes('POST', '/batch/', {}, JSON.stringify({ api_key: token, batch }))
+}
 
 function requestBytes(method: string, path: string, headers: Headers, body?: string): Buffer {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

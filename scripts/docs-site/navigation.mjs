@@ -64,6 +64,7 @@ const sections = [
       'operate/deploy',
       'operate/reverse-proxy',
       'operate/sizing',
+      'operate/scale',
       'operate/data',
       'operate/upgrade',
       'operate/security',

@@ -42,5 +42,7 @@ export async function drainStreams(streams: Iterable<ServerResponse>): Promise<v
 
 /** Closes the connection too: keep-alive would prevent the server from closing. */
 export const endStream = (response: ServerResponse, lastFrame = ''): void => {
-  response.end(lastFrame, () => response.socket?.destroySoon())
+  // The response no longer has its socket when it has ended.
+  const { socket } = response
+  response.end(lastFrame, () => socket?.destroySoon())
 }
