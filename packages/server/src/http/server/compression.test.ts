@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -105,6 +106,39 @@ onEachPath('responses', environment => {
     const one = await send(`${s.url}/flags/?v=2`, { 'accept-encoding': 'gzip' }, body)
     expect(one.headers).not.toHaveProperty('content-encoding')
     expect(one.headers).not.toHaveProperty('vary')
+  })
+
+  /** Text that cannot be compressed much: its encoded form takes many chunks. */
+  const noise = (bytes: number): string => randomBytes(bytes / 2).toString('hex')
+
+  it.each([
+    ['in one piece', 1],
+    ['on the thread pool', 6],
+  ])('of hundreds of kilobytes are complete when they are compressed %s', async (_name, count) => {
+    const keys = Array.from({ length: count }, (_, n) => `large-${count}-${n}`)
+    for (const key of keys) {
+      const filters = { groups: [{}], payloads: { true: JSON.stringify(noise(200_000)) } }
+      expect((await s.post(`${s.project}/feature_flags/`, { key, filters })).status).toBe(201)
+    }
+    const body = { token: s.projectToken, distinct_id: 'a', flag_keys_to_evaluate: keys }
+    const get = (headers: Record<string, string>) => send(`${s.url}/flags/?v=2`, headers, body)
+    const plain = await get({})
+    expect(plain.bytes.length).toBeGreaterThan(count * 200_000)
+    for (const encoding of ['gzip', 'br']) {
+      const response = await get({ 'accept-encoding': encoding })
+      expect(response.headers['content-encoding']).toBe(encoding)
+      expect(Number(response.headers['content-length'])).toBe(response.bytes.length)
+      expect(withoutTimes(decoded(response))).toEqual(withoutTimes(decoded(plain)))
+    }
+  })
+
+  it('to HEAD have no body and no encoding', async () => {
+    const response = await fetch(`${s.url}${s.project}/feature_flags/`, {
+      method: 'HEAD',
+      headers: { authorization, 'accept-encoding': 'gzip' },
+    })
+    expect([response.status, await response.text()]).toEqual([200, ''])
+    expect(response.headers.has('content-encoding')).toBe(false)
   })
 
   it('streams are sent at once and not compressed', async () => {
