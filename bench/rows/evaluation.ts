@@ -2,6 +2,7 @@ import { startPostgres } from '../../tests/postgres-server.ts'
 import { cpuRatios, rates, speedRatios, tailRatios } from '../compare.ts'
 import { createFlags, type Installation, storePersons } from '../installation.ts'
 import { type Round, startBaseline } from '../load.ts'
+import { maintain } from '../maintenance.ts'
 import { type Figure, interleave, median, spreadOf } from '../measure.ts'
 import { personAt } from '../mix.ts'
 import { startUnleash } from '../peers/unleash-server.ts'
@@ -38,6 +39,7 @@ async function evaluationOf(context: RowContext, database: Database, flagCount: 
   const name = `${flagCount} flags, ${database}`
   log(`  ${name}: storing ${size.persons.toLocaleString('en')} persons …`)
   await storePersons(halyard, size.persons)
+  await maintain(halyard.databaseUrl)
   await checkStored(halyard)
   const aim = async (id: string, server: { port: number; pid: number }, shape: Shape) => {
     const { activePersons, persons } = size
