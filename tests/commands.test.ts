@@ -651,6 +651,7 @@ describe('commands beside a running server', () => {
     const path = join(newFolder(), 'audit.jsonl')
     writeFileSync(path, stdout)
     expect((await run(['audit', 'verify', path, '--head', head.hash])).code).toBe(0)
+    expect((await run(['audit', 'verify', path, '--key', '0'.repeat(64)])).code).toBe(0)
     writeFileSync(path, stdout.replace('"operation":"', '"operation":"x'))
     expect((await run(['audit', 'verify', path])).code).toBe(1)
   })

@@ -143,12 +143,12 @@ export function serveApi(app: FastifyInstance, deps: ApiDeps): void {
 }
 
 function serveTenants(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, passwords, singleSignOn, now } = deps
+  const { database, passwords, plugins, singleSignOn, now } = deps
   serveAccounts(serve, deps)
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
   serveTokenExchange(serve, { database, issuers: singleSignOn.issuers, now })
-  serveAudit(serve, { database })
+  serveAudit(serve, { database, secretBox: plugins.secretBox })
   serveServiceKeys(serve, { database, now })
   serveScimTokens(serve, { database, now })
   serveScim(serve, { database, originOf: singleSignOn.originOf, now })

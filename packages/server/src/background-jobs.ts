@@ -64,7 +64,7 @@ export function startBackgroundJobs(deps: Deps): JobRunner {
       trimSignInFailures,
       trimPersons(config.personDays),
       ...(config.activityDays === undefined ? [] : [trimActivity(config.activityDays)]),
-      ...(config.auditDays === undefined ? [] : [trimAudit(config.auditDays)]),
+      ...(config.auditDays === undefined ? [] : [trimAudit(config.auditDays, secretBox)]),
       createCohortWork({ scanner, ephemeral, now, onMore: deps.onCohortWork }),
       rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
       changeRequestJob(writes, (request, error) =>

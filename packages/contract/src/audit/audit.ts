@@ -62,7 +62,19 @@ export const AuditEntry = Type.Object(
     objects: Type.Array(AuditedObject, { description: 'What changed, old and new.' }),
     note: Nullable(Type.String({ description: 'Why, from `X-Halyard-Note`.', examples: ['Launch'] })),
     request_id: Nullable(Type.String({ description: '`X-Request-Id` of the response.' })),
-    pruned: Type.Optional(Link('The last entry that the retention removed.')),
+    pruned: Type.Optional(
+      Type.Object(
+        {
+          sequence: sequence('Sequence of the entry.'),
+          hash: hash('Hash of the entry.'),
+          key: Type.Optional(Type.String({ description: 'Public key (Ed25519) that signed, in base64url.' })),
+          signature: Type.Optional(
+            Type.String({ description: 'Signature of the place of this entry and of the last one removed.' }),
+          ),
+        },
+        { description: 'The last entry that the retention removed, as a signed checkpoint.' },
+      ),
+    ),
     restored: Type.Optional(Link('The head of the backup that was restored: a new segment begins here.')),
     previous_hash: hash('Hash of the entry before; 64 zeros for the first.'),
     hash: hash('SHA-256 of the canonical JSON (RFC 8785) of the entry without this field.'),
@@ -122,6 +134,7 @@ export const auditRoutes = {
           sequence: sequence('Sequence of the newest entry; 0 when there is none.'),
           hash: hash('Its hash.'),
           pruned: Link('The last entry that the retention removed; sequence 0 when none was.'),
+          checkpoint_key: hash('SHA-256 of the public key that signs checkpoints, for `halyard audit verify --key`.'),
         },
         { title: 'AuditLogHead', description: 'The end of the audit log.' },
       ),

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
+import { findCheckpointKey } from '../../features/audit/checkpoint-key.ts'
 import { cefLine, jsonLine } from '../../features/audit/export-lines.ts'
 import { commandLine } from '../../features/audit/record-audit.ts'
 import { canonicalJson } from '../../features/audit/verify-chain.ts'
+import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
 import { instantOf } from '../../instant.ts'
+import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
+import { createSecretBox } from '../../storage/secret-box.ts'
 import { printJson } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -12,12 +16,21 @@ const exportedAtOnceMax = 500
 
 /** `halyard audit head` */
 export const printHeads = (options: { readonly json?: boolean }): Promise<void> =>
-  withDatabase(async database => {
+  withDatabase(async (database, storage, config) => {
     const heads = await database.read(tx => tx.audit.listHeads())
-    const rows = heads.map(({ organizationId, sequence, hash }) => ({ organization: organizationId, sequence, hash }))
+    const instance = sqlInstanceStore(storage.kysely)
+    const box = createSecretBox(await findSecretKey(config.secretKey, storage.sqlite?.path, instance))
+    const key = await findCheckpointKey(instance, box)
+    const rows = heads.map(({ organizationId, sequence, hash }) => ({
+      organization: organizationId,
+      sequence,
+      hash,
+      checkpoint_key: key?.fingerprint ?? null,
+    }))
     if (options.json) return printJson(rows)
     // A table would shorten the hash.
     for (const { organization, sequence, hash } of rows) console.log(`${organization} ${sequence} ${hash}`)
+    if (key) console.log(`Checkpoints are signed with the key ${key.fingerprint}`)
   })
 
 /** `halyard audit export <organization>`: it leaves an entry, as every export does. */

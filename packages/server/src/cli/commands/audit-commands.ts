@@ -8,11 +8,14 @@ export function addAuditCommands(program: Command): void {
     .description('verify an export (JSON Lines) on its own: changed, missing, swapped and cut-off entries are reported')
     .option('--head <hash>', 'hash of an entry that was noted earlier and must be in the log')
     .option('--after <hash>', 'head of an earlier export that this one continues')
+    .option('--key <fingerprint>', 'of the key that signs checkpoints, as `halyard audit head` prints it')
     .addOption(jsonOption())
     .action(load(async () => (await import('../audit/verify.ts')).verify))
   audit
     .command('head')
-    .description('print the newest entry of each log: write it down outside of Halyard')
+    .description(
+      'print the newest entry of each log and the fingerprint of the key: write them down outside of Halyard',
+    )
     .addOption(jsonOption())
     .action(load(async () => (await import('../audit/audit-log.ts')).printHeads))
   audit

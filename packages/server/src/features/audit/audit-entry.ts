@@ -2,7 +2,7 @@ import type { NewActivity } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
 import type { User } from '../../tenancy.ts'
-import { canonicalJson, sha256 } from './verify-chain.ts'
+import { type Checkpoint, canonicalJson, type Link, sha256 } from './verify-chain.ts'
 
 /** One entry of an organization's audit log, before it has its place in the chain. */
 export interface NewAuditEntry {
@@ -13,13 +13,8 @@ export interface NewAuditEntry {
   readonly origin: Origin
   readonly activities: readonly NewActivity[]
   /** The last entry that was removed by the retention, or that existed when a backup was restored. */
-  readonly pruned?: Link
+  readonly pruned?: Checkpoint
   readonly restored?: Link
-}
-
-export interface Link {
-  readonly sequence: number
-  readonly hash: string
 }
 
 export interface AuditRow {

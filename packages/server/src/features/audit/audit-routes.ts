@@ -5,15 +5,22 @@ import { readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { parseInstant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
+import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { AuditEntry, AuditFilter, AuditHead } from './audit-store.sql.ts'
+import { findCheckpointKey, getCheckpointKey } from './checkpoint-key.ts'
 import { cefLine, jsonLine } from './export-lines.ts'
 import { canonicalJson, firstPreviousHash } from './verify-chain.ts'
 
 const searchMillisecondsMax = 5000
 const exportedAtOnceMax = 500
 
-export function serveAudit(serve: ServeRoute, { database }: { readonly database: Database }): void {
+interface Deps {
+  readonly database: Database
+  readonly secretBox: SecretBox
+}
+
+export function serveAudit(serve: ServeRoute, { database, secretBox }: Deps): void {
   const r = routes.audit
 
   serve(r.list, ({ organization, query, url }) =>
@@ -34,7 +41,10 @@ export function serveAudit(serve: ServeRoute, { database }: { readonly database:
 
   serve(r.head, async ({ organization }) => {
     const { sequence, hash, pruned } = await headOf(organization.id)
-    return { sequence, hash, pruned }
+    const key =
+      (await database.read(tx => findCheckpointKey(tx.instance, secretBox))) ??
+      (await database.transaction(tx => getCheckpointKey(tx.instance, secretBox)))
+    return { sequence, hash, pruned, checkpoint_key: key.fingerprint }
   })
 
   serve(r.export, async ({ organization, query }) => {

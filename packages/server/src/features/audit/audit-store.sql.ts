@@ -6,8 +6,8 @@ import { isSqlite, pipelinedWrite, preparedQuery } from '../../storage/prepared-
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
-import { type AuditRow, auditRow, contentOf, type Link, type NewAuditEntry } from './audit-entry.ts'
-import { firstPreviousHash, sha256 } from './verify-chain.ts'
+import { type AuditRow, auditRow, contentOf, type NewAuditEntry } from './audit-entry.ts'
+import { firstPreviousHash, type Link, sha256 } from './verify-chain.ts'
 
 /** An entry as it is stored. */
 export interface AuditEntry extends Link {
@@ -178,8 +178,12 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd) {
     async listHeads(): Promise<readonly AuditHead[]> {
       return (await db.selectFrom('audit_heads').selectAll().orderBy('organization_id').execute()).map(toHead)
     },
-    /** Removes the oldest entries of an organization, at most so many, and returns the last of them. */
-    async removeBefore(organizationId: string, before: Instant, limit: number): Promise<Link | undefined> {
+    /** Removes the oldest entries of an organization, at most so many. Returns the last of them, and the head, which is then locked. */
+    async removeBefore(
+      organizationId: string,
+      before: Instant,
+      limit: number,
+    ): Promise<{ readonly pruned: Link; readonly head: Link } | undefined> {
       const oldest = await db
         .selectFrom('audit_entries')
         .select(['sequence', 'hash', 'at'])
@@ -195,12 +199,13 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd) {
         .where('organization_id', '=', organizationId)
         .where('sequence', '<=', last.sequence)
         .execute()
-      await db
+      const head = await db
         .updateTable('audit_heads')
         .set({ pruned_sequence: last.sequence, pruned_hash: last.hash })
         .where('organization_id', '=', organizationId)
-        .execute()
-      return { sequence: last.sequence, hash: last.hash }
+        .returning(['sequence', 'hash'])
+        .executeTakeFirstOrThrow()
+      return { pruned: { sequence: last.sequence, hash: last.hash }, head }
     },
   }
 }

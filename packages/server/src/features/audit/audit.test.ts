@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
+import { createSecretBox } from '../../storage/secret-box.ts'
 import { createTestDatabase, dialects, onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { canonicalJson, verifyChain } from './verify-chain.ts'
@@ -189,6 +190,27 @@ onEachDatabase('an exported audit log', dialect => {
     expect(JSON.parse(after[0]!)).toMatchObject({ operation: 'trim-audit', actor: null, pruned: { sequence: 2 } })
     expect(await sequencesOf(after)).toEqual([])
     expect(await sequencesOf(after.slice(1))).not.toEqual([])
+    const { checkpoint_key: key } = (await s.get(`${log}/head/`)).body
+    expect(await verifyChain(after, { key })).toMatchObject({ key, faults: [] })
+    expect(await sequencesOf(after, { key: '0'.repeat(64) })).toContain(3)
+    // Again, from a log that begins with the checkpoint: each removal is signed.
+    await s.patch(`/api/organizations/${other}/`, { name: 'Renamed again' })
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 80 * 24 * 3_600_000)))
+    expect(await verifyChain(await lines(), { key })).toMatchObject({ key, faults: [] })
+  })
+
+  it('makes another signing key when its secret key is another one, and the earlier fingerprint shows it', async () => {
+    const head = async () => (await s.get(`${s.organization}/audit_log/head/`)).body.checkpoint_key
+    const before = await head()
+    expect(await head()).toBe(before)
+    const { kysely } = s.halyard.storage
+    const sealed = await kysely.selectFrom('instance').selectAll().where('name', '=', 'audit_checkpoint_key').execute()
+    expect(sealed).toHaveLength(1)
+    const sealedElsewhere = createSecretBox('another one').seal('x', 'audit checkpoint key')
+    await kysely.updateTable('instance').set({ value: sealedElsewhere }).where('name', '=', sealed[0]!.name).execute()
+    const after = await head()
+    expect(after).not.toBe(before)
+    expect(await head()).toBe(after)
   })
 })
 

@@ -1,5 +1,8 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson, firstPreviousHash, sha256, verifyChain } from './verify-chain.ts'
+import { canonicalJson, checkpointText, firstPreviousHash, type Link, sha256, verifyChain } from './verify-chain.ts'
 
 describe('canonical JSON', () => {
   it('has the numbers, strings and order of members of RFC 8785', () => {
@@ -47,6 +50,7 @@ describe('an export', () => {
       entries: 6,
       start: { sequence: 0, hash: firstPreviousHash },
       head: { sequence: 6, hash: hashOf(6) },
+      key: undefined,
       faults: [],
     })
     expect(await sequencesOf(lines, { head: hashOf(3) })).toEqual([])
@@ -85,4 +89,73 @@ describe('an export', () => {
     expect(await sequencesOf(forged)).toEqual([])
     expect(await sequencesOf(forged, { head: hashOf(6) })).toEqual([7])
   })
+})
+
+describe('an export from which the retention removed entries', () => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const publicKey = (key: KeyObject): string => key.export({ format: 'jwk' }).x!
+  const fingerprint = sha256(publicKey(privateKey))
+
+  /** Entries 4 to 9, of which entry 8 is the checkpoint. */
+  function pruned(signer: KeyObject, change: { note?: string; unsigned?: true; signs?: Partial<Link> } = {}): string[] {
+    const last = { sequence: 3, hash: sha256('the last one removed') }
+    let previous = last.hash
+    const lines = [4, 5, 6, 7, 8, 9].map(sequence => {
+      const place = { organization: 'o', previous_hash: previous, sequence }
+      const text = checkpointText(place, { ...last, ...change.signs })
+      const signature = sign(null, Buffer.from(text), signer).toString('base64url')
+      const checkpoint = change.unsigned ? last : { ...last, key: publicKey(signer), signature }
+      const content = { ...place, note: change.note ?? '', ...(sequence === 8 && { pruned: checkpoint }) }
+      previous = sha256(canonicalJson(content))
+      return canonicalJson({ ...content, hash: previous })
+    })
+    return [...lines, canonicalJson({ head: { hash: previous, sequence: 9 } })]
+  }
+
+  it('verifies from the checkpoint, also with the fingerprint of the key', async () => {
+    const intact = { entries: 6, start: { sequence: 3 }, key: fingerprint, faults: [] }
+    expect(await verifyChain(pruned(privateKey))).toMatchObject(intact)
+    expect(await verifyChain(pruned(privateKey), { key: fingerprint })).toMatchObject(intact)
+  })
+
+  it('reports a checkpoint that is forged, unsigned or signed for another place', async () => {
+    const forger = generateKeyPairSync('ed25519').privateKey
+    expect(await sequencesOf(pruned(forger, { note: 'other content' }), { key: fingerprint })).toEqual([8, 3])
+    expect(await sequencesOf(pruned(privateKey, { unsigned: true }))).toEqual([3])
+    expect(await sequencesOf(pruned(privateKey, { signs: { sequence: 2 } }))).toEqual([8, 3])
+    expect(await sequencesOf(pruned(privateKey, { signs: { hash: sha256('other') } }))).toEqual([8, 3])
+  })
+
+  it('reports entries that were written again, although chain, head and signature are each whole', async () => {
+    const [signed] = pruned(privateKey).slice(4)
+    const { key, signature } = JSON.parse(signed!).pruned
+    const rewritten = pruned(privateKey, { note: 'rewritten' })
+    // The forger has no key: the signature of the true log is all there is.
+    const checkpoint = { ...JSON.parse(rewritten[4]!).pruned, key, signature }
+    let previous = JSON.parse(rewritten[3]!).hash as string
+    const tail = rewritten.slice(4, 6).map(line => {
+      const { hash: _hash, ...content } = JSON.parse(line)
+      const changed = { ...content, previous_hash: previous, ...(content.pruned && { pruned: checkpoint }) }
+      previous = sha256(canonicalJson(changed))
+      return canonicalJson({ ...changed, hash: previous })
+    })
+    const head = canonicalJson({ head: { hash: previous, sequence: 9 } })
+    expect(await sequencesOf([...rewritten.slice(0, 4), ...tail, head])).toEqual([8, 3])
+  })
+
+  it('is reported when it begins before or after the checkpoint says', async () => {
+    const lines = pruned(privateKey)
+    expect(await sequencesOf(lines.slice(1))).toEqual([4])
+    expect(await sequencesOf(lines.toSpliced(4, 1))).toContain(8)
+    for (const wrong of ['', 'x', 'A'.repeat(86)]) {
+      const broken = lines.map(line => line.replace(/"signature":"[^"]*"/, `"signature":"${wrong}"`))
+      expect((await sequencesOf(broken)).length).toBeGreaterThan(0)
+    }
+  })
+})
+
+it('the verifier has fewer than a hundred lines, and imports nothing of the server', () => {
+  const text = readFileSync(join(import.meta.dirname, 'verify-chain.ts'), 'utf8')
+  expect(text.split('\n').length - 1).toBeLessThan(100)
+  expect([...text.matchAll(/from '(.+?)'/g)].map(([, name]) => name)).toEqual(['node:crypto'])
 })

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 
 /**
  * Verifies an exported audit log. It imports nothing of the server, so that an auditor can read all of it.
  *
  * An export has one JSON object per line: entries in order of their sequence, and as the last line the head. An entry's hash is the SHA-256
- * of its canonical JSON (RFC 8785) without the member `hash`. It contains the hash of the entry before; the first contains 64 zeros.
+ * of its canonical JSON (RFC 8785) without the member `hash`. It contains the hash of the entry before; the first contains 64 zeros. An
+ * entry with `pruned` names the last entry that the retention removed, with an Ed25519 signature that also covers the chain up to here.
  */
-
 export const firstPreviousHash = '0'.repeat(64)
 
 /** RFC 8785: no white space, members sorted by UTF-16 code units, numbers and strings as ECMAScript serializes them. */
@@ -22,45 +22,43 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('JSON has no such number.')
   return JSON.stringify(value)
 }
-
 /** Printable ASCII without quotes and backslashes needs no escapes. */
 const quote = (text: string): string => (/^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text))
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-export interface Verification {
-  readonly entries: number
-  /** What the first entry continues: sequence 0, the checkpoint of the retention, or the end of an earlier export. */
-  readonly start: Link
-  readonly head: Link
-  /** Empty when the log is intact. */
-  readonly faults: readonly { readonly sequence: number; readonly message: string }[]
+export type Link = { readonly sequence: number; readonly hash: string }
+/** The public key and the signature are in base64url. */
+export type Checkpoint = Link & { readonly key: string; readonly signature: string }
+type Place = { readonly organization: string; readonly previous_hash: string; readonly sequence: number }
+type Entry = Place & Link & { readonly pruned?: Checkpoint; readonly head?: Link }
+
+export const checkpointText = ({ organization, previous_hash, sequence }: Place, pruned: Link): string =>
+  canonicalJson({ organization, previous_hash, pruned: { hash: pruned.hash, sequence: pruned.sequence }, sequence })
+
+function isSigned(entry: Entry, pruned: Checkpoint): boolean {
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: pruned.key }, format: 'jwk' })
+  return verify(null, Buffer.from(checkpointText(entry, pruned)), key, Buffer.from(pruned.signature, 'base64url'))
 }
 
-interface Expected {
-  /** A head that was noted earlier: an entry must have this hash. */
-  readonly head?: string | undefined
-  /** The head of an earlier export that this one continues. */
-  readonly after?: string | undefined
-}
+/** Noted earlier: the hash of an entry, the head that the export continues, the SHA-256 of the public key. */
+type Expected = { readonly [Name in 'head' | 'after' | 'key']?: string | undefined }
 
-export async function verifyChain(
-  lines: Iterable<string> | AsyncIterable<string>,
-  { head, after }: Expected = {},
-): Promise<Verification> {
+/** `start` is what the first entry continues; `key` is that of the newest checkpoint. An intact log has no faults. */
+export async function verifyChain(lines: Iterable<string> | AsyncIterable<string>, expected: Expected = {}) {
   const faults: { sequence: number; message: string }[] = []
   const report = (sequence: number, message: string) => faults.length < 100 && faults.push({ sequence, message })
-  let start: Link | undefined
+  let [start, stated]: (Link | undefined)[] = []
   let last: Link = { sequence: 0, hash: firstPreviousHash }
-  let stated: Link | undefined
+  let key: string | undefined
   let entries = 0
-  let hasHead = head === undefined || head === after
-  let isStartConfirmed = false
+  let hasHead = expected.head === undefined || expected.head === expected.after
+  let isStartSigned = false
   for await (const line of lines) {
     if (line === '') continue
-    const entry = parse(line)
-    if (!entry || stated) {
+    const entry = attempt(() => JSON.parse(line) as Entry)
+    if (!entry || stated || attempt(() => canonicalJson(entry)) !== line || !(entry.head || entry.sequence > 0)) {
       last = { sequence: last.sequence + 1, hash: '' }
-      report(last.sequence, entry ? 'There is a line after the head.' : 'The line is not an entry in canonical JSON.')
+      report(last.sequence, stated ? 'There is a line after the head.' : 'The line is not an entry in canonical JSON.')
       continue
     }
     stated = entry.head
@@ -71,29 +69,28 @@ export async function verifyChain(
     if (sequence !== last.sequence + 1) report(last.sequence + 1, `Entry ${sequence} is in its place.`)
     else if (previous !== last.hash) report(sequence, 'It does not continue the entry before.')
     if (sha256(canonicalJson({ ...entry, hash: undefined })) !== hash) report(sequence, 'Its content was changed.')
-    if (hash === head) hasHead = true
-    if (pruned?.sequence === start.sequence && pruned.hash === start.hash) isStartConfirmed = true
+    hasHead ||= hash === expected.head
+    if (pruned?.signature) {
+      key = sha256(String(pruned.key))
+      const isTrue = attempt(() => isSigned(entry, pruned)) && key === (expected.key ?? key)
+      if (!isTrue) report(sequence, `Its checkpoint is not signed with the ${expected.key ? 'expected ' : ''}key.`)
+      else if (pruned.sequence === start.sequence && pruned.hash === start.hash) isStartSigned = true
+    }
     last = { sequence, hash }
   }
   start ??= last
-  const isWhole = start.sequence === 0 ? start.hash === firstPreviousHash : isStartConfirmed
-  if (!isWhole && start.hash !== after)
-    report(start.sequence, 'Entries up to this one are missing, without a checkpoint.')
-  const isCutOff = !stated || stated.sequence !== last.sequence || stated.hash !== last.hash
-  if (isCutOff)
+  const isWhole = start.sequence === 0 ? start.hash === firstPreviousHash : isStartSigned
+  if (!isWhole && start.hash !== expected.after)
+    report(start.sequence, 'Entries up to this one are missing, without a signed checkpoint.')
+  if (!stated || stated.sequence !== last.sequence || stated.hash !== last.hash)
     report(last.sequence + 1, `The export is cut off here${stated ? `: its head is ${stated.sequence}.` : '.'}`)
   if (!hasHead) report(last.sequence + 1, 'The expected head is not in the log: it was cut off or replaced.')
-  return { entries, start, head: last, faults }
+  return { entries, start, head: last, key, faults }
 }
 
-type Link = { readonly sequence: number; readonly hash: string }
-type Line = Link & { readonly previous_hash: string; readonly pruned?: Link; readonly head?: Link }
-
-function parse(line: string): Line | undefined {
+function attempt<T>(read: () => T): T | undefined {
   try {
-    const value: Line = JSON.parse(line)
-    return canonicalJson(value) === line && (value.head || Number.isSafeInteger(value.sequence)) ? value : undefined
-  } catch {
-    return undefined
-  }
+    return read()
+  } catch {}
+  return undefined
 }
