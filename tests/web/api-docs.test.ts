@@ -11,7 +11,8 @@ describe('the API reference', () => {
 
   async function openReference(page: Page) {
     const response = await page.goto('/api/docs/')
-    await search(page).waitFor()
+    // All operations are rendered at once, which takes a busy machine a while.
+    await search(page).waitFor({ timeout: 120_000 })
     return response
   }
   const search = (page: Page) => page.getByRole('textbox', { name: 'Search operations' })

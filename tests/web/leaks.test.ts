@@ -65,11 +65,17 @@ describe('the dashboard', { timeout: 300_000 }, () => {
     await page.clock.install()
     await visit.signIn(page, `/project/${visit.scenario.projectId}/${path}`)
     await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
-    for (let second = 0; second < 3; second++) await page.clock.runFor(1000)
+    // A page is settled when nothing is under way for three seconds of its clock: neither a request nor what a chunk that
+    // has just arrived still asks for. The stream does not end, and no end is reported of the script of the worker that
+    // reads it.
+    let quietSeconds = 0
     const settled = async () => {
       const count = requests.length
       await page.clock.runFor(1000)
-      return requests.length === count && ![...open].some(request => /\/api\/(?!changes\/stream)/.test(request.url()))
+      const isQuiet =
+        requests.length === count && ![...open].some(request => !/changes\/stream|change-worker/.test(request.url()))
+      quietSeconds = isQuiet ? quietSeconds + 1 : 0
+      return quietSeconds >= 3
     }
     await expect.poll(settled).toBe(true)
     requests.length = 0
