@@ -109,6 +109,11 @@ export const isAudited = ({ method, isAudited = method !== 'GET' }: Pick<Route, 
 
 export const route = <const R extends Route>(definition: R): R => definition
 
+/** Defines the routes of a tag, under which the API reference lists them. */
+export const routesOf =
+  (tag: string) =>
+  <const R extends Omit<Route, 'tag'>>(definition: R): R & { readonly tag: string } => ({ tag, ...definition })
+
 type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise
 type NoFields = Record<never, never>
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ActivityChange } from '../flags/activity.ts'
-import { forAuditors, inOrganization, route } from '../route.ts'
+import { forAuditors, inOrganization, routesOf } from '../route.ts'
 import { FreeObject, Instant, Nullable, OneOf, OrganizationParams } from '../schema.ts'
 
 const hash = (description: string) => Type.String({ description, examples: ['9f86d081…'] })
@@ -83,7 +83,7 @@ export const AuditEntry = Type.Object(
 )
 export type AuditEntry = Static<typeof AuditEntry>
 
-const tag = 'Audit log'
+const route = routesOf('Audit log')
 const log = '/api/organizations/:parent_lookup_organization_id/audit_log' as const
 const access = forAuditors(inOrganization('audit_log:read'))
 
@@ -91,7 +91,6 @@ export const auditRoutes = {
   list: route({
     method: 'GET',
     path: log,
-    tag,
     operationId: 'listAuditLog',
     isAudited: true,
     summary: 'List the audit log of the organization, newest first',
@@ -122,7 +121,6 @@ export const auditRoutes = {
   head: route({
     method: 'GET',
     path: `${log}/head`,
-    tag,
     operationId: 'getAuditLogHead',
     summary: 'Get the newest entry of the audit log, to compare exports with it later',
     description: 'Write it down outside of Halyard: with it, a log that was cut off or replaced is found.',
@@ -143,7 +141,6 @@ export const auditRoutes = {
   export: route({
     method: 'GET',
     path: `${log}/export`,
-    tag,
     operationId: 'exportAuditLog',
     isAudited: true,
     summary: 'Export the audit log with its chain of hashes',

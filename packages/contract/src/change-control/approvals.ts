@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ActivityChange } from '../flags/activity.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   FreeObject,
   FreeObjectInput,
@@ -142,15 +142,14 @@ const policyFields = {
 const PolicyWrite = Type.Object(policyFields)
 export type ApprovalPolicyWrite = Static<typeof PolicyWrite>
 
-const policyTag = 'Approval policies'
+const policyRoute = routesOf('Approval policies')
 const policies = '/api/projects/:project_id/approval_policies' as const
 const PolicyParams = Type.Object({ ...ProjectParams.properties, policy_id: IdParam('Id of the policy.') })
 
 export const approvalPolicyRoutes = {
-  list: route({
+  list: policyRoute({
     method: 'GET',
     path: policies,
-    tag: policyTag,
     operationId: 'listApprovalPolicies',
     summary: 'List the approval policies of the project, newest first',
     description: 'Returns a page of policies. Every member can read them.',
@@ -163,10 +162,9 @@ export const approvalPolicyRoutes = {
     }),
     responses: { 200: Page(ApprovalPolicy) },
   }),
-  create: route({
+  create: policyRoute({
     method: 'POST',
     path: policies,
-    tag: policyTag,
     operationId: 'createApprovalPolicy',
     summary: 'Require approval for changes of flags or cohorts (admin)',
     description:
@@ -176,10 +174,9 @@ export const approvalPolicyRoutes = {
     body: Type.Object({ ...policyFields, action_key: ActionKey }),
     responses: { 201: ApprovalPolicy },
   }),
-  get: route({
+  get: policyRoute({
     method: 'GET',
     path: `${policies}/:policy_id`,
-    tag: policyTag,
     operationId: 'getApprovalPolicy',
     summary: 'Get an approval policy',
     description: 'Returns one policy with its conditions and approvers.',
@@ -187,10 +184,9 @@ export const approvalPolicyRoutes = {
     params: PolicyParams,
     responses: { 200: ApprovalPolicy },
   }),
-  update: route({
+  update: policyRoute({
     method: 'PATCH',
     path: `${policies}/:policy_id`,
-    tag: policyTag,
     operationId: 'updateApprovalPolicy',
     summary: 'Change an approval policy (admin); requests that it no longer holds are released',
     description:
@@ -200,10 +196,9 @@ export const approvalPolicyRoutes = {
     body: PolicyWrite,
     responses: { 200: ApprovalPolicy },
   }),
-  remove: route({
+  remove: policyRoute({
     method: 'DELETE',
     path: `${policies}/:policy_id`,
-    tag: policyTag,
     operationId: 'deleteApprovalPolicy',
     summary: 'Delete an approval policy (admin); requests that only it held are released',
     description: 'The deletion is recorded in the activity of the project.',
@@ -359,7 +354,7 @@ export const ChangeRequestDetail = Type.Object(
 )
 export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
 
-const requestTag = 'Change requests'
+const requestRoute = routesOf('Change requests')
 const requests = '/api/projects/:project_id/change_requests' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const reasonCharactersMax = 2000
@@ -384,10 +379,9 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
   }: { operationId: string; summary: string; description: string; scope?: Scope },
   body: B,
 ) =>
-  route({
+  requestRoute({
     method: 'POST',
     path: `${requests}/:request_id/${name}`,
-    tag: requestTag,
     operationId,
     summary,
     description,
@@ -400,10 +394,9 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
   })
 
 export const changeRequestRoutes = {
-  list: route({
+  list: requestRoute({
     method: 'GET',
     path: requests,
-    tag: requestTag,
     operationId: 'listChangeRequests',
     summary: 'List the change requests of the project, newest first',
     description: 'Returns a page of requests with their decisions. `mine=1` is the inbox of the caller.',
@@ -425,10 +418,9 @@ export const changeRequestRoutes = {
     }),
     responses: { 200: Page(ChangeRequest) },
   }),
-  get: route({
+  get: requestRoute({
     method: 'GET',
     path: `${requests}/:request_id`,
-    tag: requestTag,
     operationId: 'getChangeRequest',
     summary: 'Get a change request with what applying it now would change, its impact and its policies',
     description: 'Counts the people concerned, so it takes longer than the list.',
@@ -436,10 +428,9 @@ export const changeRequestRoutes = {
     params: RequestParams,
     responses: { 200: ChangeRequestDetail },
   }),
-  create: route({
+  create: requestRoute({
     method: 'POST',
     path: requests,
-    tag: requestTag,
     operationId: 'createChangeRequest',
     summary: 'Request a change of a flag, or a new flag, to be approved and applied later',
     description:

@@ -4,7 +4,7 @@ import { ActivityChange } from '../flags/activity.ts'
 import { flagKeyCharactersMax } from '../flags/flags.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { IdParam, Instant, Nullable, OrganizationParams } from '../schema.ts'
 
 export const environmentsMax = 10
@@ -118,7 +118,7 @@ const Plan = Type.Object(
 )
 export type PromotionPlan = Static<typeof Plan>
 
-const tag = 'Environments'
+const route = routesOf('Environments')
 const sets = '/api/organizations/:parent_lookup_organization_id/environment_sets' as const
 const SetParams = Type.Object({ ...OrganizationParams.properties, set_id: IdParam('Id of the environment set.') })
 
@@ -126,7 +126,6 @@ export const environmentRoutes = {
   list: route({
     method: 'GET',
     path: sets,
-    tag,
     operationId: 'listEnvironmentSets',
     summary: 'List the environment sets of the organization, by name',
     description: 'Sets with a project that the caller cannot see are returned as well; their flags are not.',
@@ -138,7 +137,6 @@ export const environmentRoutes = {
   create: route({
     method: 'POST',
     path: sets,
-    tag,
     operationId: 'createEnvironmentSet',
     summary: 'Tie projects together as environments (admin)',
     description:
@@ -151,7 +149,6 @@ export const environmentRoutes = {
   get: route({
     method: 'GET',
     path: `${sets}/:set_id`,
-    tag,
     operationId: 'getEnvironmentSet',
     summary: 'Get an environment set',
     description: 'Returns the environments in their order.',
@@ -162,7 +159,6 @@ export const environmentRoutes = {
   update: route({
     method: 'PATCH',
     path: `${sets}/:set_id`,
-    tag,
     operationId: 'updateEnvironmentSet',
     summary: 'Rename a set, or change its environments and their order (admin)',
     description: 'A project that is left out is no environment any more; it is not deleted.',
@@ -174,7 +170,6 @@ export const environmentRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${sets}/:set_id`,
-    tag,
     operationId: 'deleteEnvironmentSet',
     summary: 'Delete an environment set (admin)',
     description: 'Its projects and their flags stay as they are.',
@@ -185,7 +180,6 @@ export const environmentRoutes = {
   flags: route({
     method: 'GET',
     path: `${sets}/:set_id/flags`,
-    tag,
     operationId: 'listFlagsAcrossEnvironments',
     summary: 'List the flags of all environments: one row per key',
     description: 'Cohorts and flags that conditions refer to are compared by name and key, not by id.',
@@ -201,7 +195,6 @@ export const environmentRoutes = {
   plan: route({
     method: 'POST',
     path: `${sets}/:set_id/promote/plan`,
-    tag,
     operationId: 'planPromotion',
     isAudited: false,
     summary: 'Plan a promotion: what would change in the target',
@@ -215,7 +208,6 @@ export const environmentRoutes = {
   promote: route({
     method: 'POST',
     path: `${sets}/:set_id/promote`,
-    tag,
     operationId: 'applyPromotion',
     summary: 'Apply exactly the plan with this hash, all or nothing',
     description:

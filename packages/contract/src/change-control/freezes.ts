@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { IdInput, IdParam, Instant, InstantInput, Nullable, OrganizationParams } from '../schema.ts'
 
 /** A recurring freeze lasts at most this long. */
@@ -41,7 +41,7 @@ export const Freeze = Type.Object(
 )
 export type Freeze = Static<typeof Freeze>
 
-const tag = 'Freezes'
+const route = routesOf('Freezes')
 const freezes = '/api/organizations/:parent_lookup_organization_id/freezes' as const
 const FreezeParams = Type.Object({ ...OrganizationParams.properties, freeze_id: IdParam('Id of the freeze.') })
 
@@ -49,7 +49,6 @@ export const freezeRoutes = {
   list: route({
     method: 'GET',
     path: freezes,
-    tag,
     operationId: 'listFreezes',
     summary: 'List the freezes of the organization, newest first',
     description: 'Every member can read them. `is_active` and `current_end` refer to now.',
@@ -64,7 +63,6 @@ export const freezeRoutes = {
   create: route({
     method: 'POST',
     path: freezes,
-    tag,
     operationId: 'createFreeze',
     summary: 'Freeze flags and cohorts (admin): once, or recurring by an RRULE; switching off stays possible',
     description:
@@ -103,7 +101,6 @@ export const freezeRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${freezes}/:freeze_id`,
-    tag,
     operationId: 'deleteFreeze',
     summary: 'End and remove a freeze (admin)',
     description: 'Changes are possible again at once.',

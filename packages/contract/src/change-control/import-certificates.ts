@@ -1,7 +1,7 @@
 import { importStatuses } from '@halyard/migrate/model'
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   FreeObjectInput,
   FreeValueInput,
@@ -130,7 +130,7 @@ export const StoredCertificate = Type.Object(
 )
 export type StoredCertificate = Static<typeof StoredCertificate>
 
-const tag = 'Imports'
+const route = routesOf('Imports')
 const certificates = '/api/projects/:project_id/import_certificates' as const
 const CertificateParams = Type.Object({
   ...ProjectParams.properties,
@@ -141,7 +141,6 @@ export const importCertificateRoutes = {
   list: route({
     method: 'GET',
     path: certificates,
-    tag,
     operationId: 'listImportCertificates',
     summary: 'List the certificates of imports, newest first',
     description: 'Without flags and differences.',
@@ -153,7 +152,6 @@ export const importCertificateRoutes = {
   create: route({
     method: 'POST',
     path: certificates,
-    tag,
     operationId: 'storeImportCertificate',
     summary: 'Store the certificate of an import',
     description:
@@ -171,7 +169,6 @@ export const importCertificateRoutes = {
   get: route({
     method: 'GET',
     path: `${certificates}/:certificate_id`,
-    tag,
     operationId: 'getImportCertificate',
     summary: 'Get the certificate of an import',
     description: 'With the flags, and with differences and how both sides explain them.',
@@ -182,7 +179,6 @@ export const importCertificateRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${certificates}/:certificate_id`,
-    tag,
     operationId: 'deleteImportCertificate',
     summary: 'Delete the certificate of an import',
     description: 'What was imported stays.',

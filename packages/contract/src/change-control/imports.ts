@@ -2,7 +2,7 @@ import { importSources, importStatuses } from '@halyard/migrate/model'
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inOrganization, inProject, route } from '../route.ts'
+import { inOrganization, inProject, routesOf } from '../route.ts'
 import {
   FreeObject,
   FreeValueInput,
@@ -187,7 +187,7 @@ const FlagExport = Type.Object(
   { title: 'FlagExport', description: 'The flags of a project for another service.' },
 )
 
-const tag = 'Imports'
+const route = routesOf('Imports')
 const imports = '/api/organizations/:parent_lookup_organization_id/imports' as const
 const ImportParams = Type.Object({ ...OrganizationParams.properties, import_id: IdParam('Id of the import.') })
 
@@ -195,7 +195,6 @@ export const importRoutes = {
   list: route({
     method: 'GET',
     path: imports,
-    tag,
     operationId: 'listImports',
     summary: 'List imports, newest first',
     description: 'Imports into projects that the caller cannot see are left out, as are expired ones.',
@@ -207,7 +206,6 @@ export const importRoutes = {
   create: route({
     method: 'POST',
     path: imports,
-    tag,
     operationId: 'planImport',
     summary: 'Read the file of another service and plan its import',
     description:
@@ -220,7 +218,6 @@ export const importRoutes = {
   get: route({
     method: 'GET',
     path: `${imports}/:import_id`,
-    tag,
     operationId: 'getImport',
     summary: 'Get an import',
     description: 'Returns the numbers for each project.',
@@ -231,7 +228,6 @@ export const importRoutes = {
   items: route({
     method: 'GET',
     path: `${imports}/:import_id/items`,
-    tag,
     operationId: 'listImportItems',
     summary: 'List the flags and segments of an import',
     description: 'In the order in which they are imported: what others depend on comes first, refused items last.',
@@ -249,7 +245,6 @@ export const importRoutes = {
   apply: route({
     method: 'POST',
     path: `${imports}/:import_id/apply`,
-    tag,
     operationId: 'applyImport',
     summary: 'Import into all projects, all or nothing',
     description:
@@ -271,7 +266,6 @@ export const importRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${imports}/:import_id`,
-    tag,
     operationId: 'deleteImport',
     summary: 'Delete the plan of an import',
     description: 'What was imported stays.',
@@ -282,7 +276,6 @@ export const importRoutes = {
   export: route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/export',
-    tag,
     operationId: 'exportFlags',
     isAudited: true,
     summary: 'Write the flags of a project in the format of another service',

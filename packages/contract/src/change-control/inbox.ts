@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { Instant, InstantInput, Nullable, ProjectParams } from '../schema.ts'
 
 export const InboxItem = Type.Object(
@@ -36,13 +36,12 @@ export const Inbox = Type.Object(
 )
 export type Inbox = Static<typeof Inbox>
 
-const tag = 'Change requests'
+const route = routesOf('Change requests')
 
 export const inboxRoutes = {
   get: route({
     method: 'GET',
     path: '/api/projects/:project_id/inbox',
-    tag,
     operationId: 'getInbox',
     summary: 'Get what waits for you, and what others decided and commented',
     description:
@@ -54,7 +53,6 @@ export const inboxRoutes = {
   markSeen: route({
     method: 'POST',
     path: '/api/projects/:project_id/inbox/seen',
-    tag,
     operationId: 'markInboxSeen',
     summary: 'Mark the items of your inbox as read',
     description: 'Items until that time are read from then on. An earlier time than before changes nothing.',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
 
 export const requestCommentCharactersMax = 10_000
@@ -22,7 +22,7 @@ export const RequestComment = Type.Object(
 )
 export type RequestComment = Static<typeof RequestComment>
 
-const tag = 'Change requests'
+const route = routesOf('Change requests')
 const comments = '/api/projects/:project_id/change_requests/:request_id/comments' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const CommentParams = Type.Object({ ...RequestParams.properties, comment_id: IdParam('Id of the comment.') })
@@ -37,7 +37,6 @@ export const requestCommentRoutes = {
   list: route({
     method: 'GET',
     path: comments,
-    tag,
     operationId: 'listRequestComments',
     summary: 'List the comments on a change request, oldest first',
     description: 'A reply names the comment that it answers in `parent_id`.',
@@ -49,7 +48,6 @@ export const requestCommentRoutes = {
   create: route({
     method: 'POST',
     path: comments,
-    tag,
     operationId: 'createRequestComment',
     summary: 'Comment on a change request, or reply to a comment',
     description: `The requester and those who can approve are notified. At most ${commentsPerRequestMax} comments.`,
@@ -66,7 +64,6 @@ export const requestCommentRoutes = {
   get: route({
     method: 'GET',
     path: `${comments}/:comment_id`,
-    tag,
     operationId: 'getRequestComment',
     summary: 'Get a comment on a change request',
     description: 'Returns the comment as its author last edited it.',
@@ -77,7 +74,6 @@ export const requestCommentRoutes = {
   update: route({
     method: 'PATCH',
     path: `${comments}/:comment_id`,
-    tag,
     operationId: 'updateRequestComment',
     summary: 'Edit your own comment',
     description: 'Sets `edited_at`. No one can edit the comments of others.',
@@ -89,7 +85,6 @@ export const requestCommentRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${comments}/:comment_id`,
-    tag,
     operationId: 'deleteRequestComment',
     summary: 'Delete a comment with its replies: your own, or any as an admin',
     description: 'The comment cannot be restored. The audit log keeps its text.',

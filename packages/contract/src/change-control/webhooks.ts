@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { IdParam, Instant, Nullable, OneOfInput, ProjectParams } from '../schema.ts'
 
 /** What a webhook can be notified of. */
@@ -106,7 +106,7 @@ const fields = {
   enabled: Type.Optional(Type.Boolean({ description: 'Whether events are sent; default true.' })),
 }
 
-const tag = 'Webhooks'
+const route = routesOf('Webhooks')
 const webhooks = '/api/projects/:project_id/webhooks' as const
 const WebhookParams = Type.Object({ ...ProjectParams.properties, webhook_id: IdParam('Id of the webhook.') })
 const DeliveryParams = Type.Object({ ...WebhookParams.properties, delivery_id: IdParam('Id of the delivery.') })
@@ -117,7 +117,6 @@ export const webhookRoutes = {
   list: route({
     method: 'GET',
     path: webhooks,
-    tag,
     operationId: 'listWebhooks',
     summary: 'List the webhooks of the project, newest first (admin)',
     description: 'Returns a page of webhooks without their secrets.',
@@ -129,7 +128,6 @@ export const webhookRoutes = {
   create: route({
     method: 'POST',
     path: webhooks,
-    tag,
     operationId: 'createWebhook',
     summary: 'Send events of the project to an address (admin)',
     description: 'The response contains the secret that signs what is sent. It is shown once.',
@@ -141,7 +139,6 @@ export const webhookRoutes = {
   get: route({
     method: 'GET',
     path: `${webhooks}/:webhook_id`,
-    tag,
     operationId: 'getWebhook',
     summary: 'Get a webhook (admin)',
     description: 'Returns the webhook without its secret.',
@@ -152,7 +149,6 @@ export const webhookRoutes = {
   update: route({
     method: 'PATCH',
     path: `${webhooks}/:webhook_id`,
-    tag,
     operationId: 'updateWebhook',
     summary: 'Change a webhook (admin)',
     description: 'Changes only the fields that the body contains. Enabling it again forgets earlier failures.',
@@ -164,7 +160,6 @@ export const webhookRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${webhooks}/:webhook_id`,
-    tag,
     operationId: 'deleteWebhook',
     summary: 'Delete a webhook and its deliveries (admin)',
     description: 'Events that were not delivered yet are dropped.',
@@ -175,7 +170,6 @@ export const webhookRoutes = {
   rotateSecret: route({
     method: 'POST',
     path: `${webhooks}/:webhook_id/rotate_secret`,
-    tag,
     operationId: 'rotateWebhookSecret',
     summary: 'Replace the secret of a webhook (admin)',
     description: 'For a day, events carry a signature of the previous secret as well.',
@@ -186,7 +180,6 @@ export const webhookRoutes = {
   test: route({
     method: 'POST',
     path: `${webhooks}/:webhook_id/test`,
-    tag,
     operationId: 'testWebhook',
     summary: 'Send a test event now (admin)',
     description: 'Returns the delivery with the status of the response. A disabled webhook can be tested too.',
@@ -197,7 +190,6 @@ export const webhookRoutes = {
   listDeliveries: route({
     method: 'GET',
     path: `${webhooks}/:webhook_id/deliveries`,
-    tag,
     operationId: 'listWebhookDeliveries',
     summary: 'List the deliveries of a webhook, newest first (admin)',
     description: 'Returns a page of what was sent in the last seven days, and what waits.',
@@ -209,7 +201,6 @@ export const webhookRoutes = {
   resend: route({
     method: 'POST',
     path: `${webhooks}/:webhook_id/deliveries/:delivery_id/resend`,
-    tag,
     operationId: 'resendWebhookDelivery',
     summary: 'Send a delivery again now (admin)',
     description: 'The event keeps its id. Its attempts start over.',

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
 import { codeRepositoriesMax } from '../limits.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
 
 export const codeReferencesMax = 10_000
@@ -77,14 +77,13 @@ const CodeReferencesWrite = Type.Object(
 )
 export type CodeReferencesWrite = Static<typeof CodeReferencesWrite>
 
-const tag = 'Code references'
+const route = routesOf('Code references')
 const project = '/api/projects/:project_id' as const
 
 export const codeReferenceRoutes = {
   replace: route({
     method: 'PUT',
     path: `${project}/code_references`,
-    tag,
     operationId: 'replaceCodeReferences',
     summary: 'Replace the code references of a repository',
     description: `Replaces all of them at once, as \`halyard code-refs\` does after a scan. A project has at most ${codeRepositoriesMax} repositories.`,
@@ -96,7 +95,6 @@ export const codeReferenceRoutes = {
   listRepositories: route({
     method: 'GET',
     path: `${project}/code_repositories`,
-    tag,
     operationId: 'listCodeRepositories',
     summary: 'List the repositories that were scanned for flags',
     description: 'Ordered by name.',
@@ -107,7 +105,6 @@ export const codeReferenceRoutes = {
   removeRepository: route({
     method: 'DELETE',
     path: `${project}/code_repositories/:repository_id`,
-    tag,
     operationId: 'deleteCodeRepository',
     summary: 'Delete a repository and its code references',
     description: 'Flags that only its code names can then be archived.',
@@ -118,7 +115,6 @@ export const codeReferenceRoutes = {
   listOfFlag: route({
     method: 'GET',
     path: `${project}/feature_flags/:id/code_references`,
-    tag,
     operationId: 'listFlagCodeReferences',
     summary: 'List the lines of code that name a flag',
     description: 'As of the last scan of each repository, by repository, file and line.',

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
 
 /** Names and sampled values of events and properties, for suggestions. Shapes as in PostHog. */
@@ -51,7 +51,7 @@ const PropertyValue = Type.Object(
 )
 export type PropertyValue = Static<typeof PropertyValue>
 
-const tag = 'Events and properties'
+const route = routesOf('Events and properties')
 const project = '/api/projects/:project_id' as const
 const search = Type.Optional(Type.String({ description: 'Part of the name, case-insensitive.' }))
 const valueQuery = {
@@ -66,7 +66,6 @@ export const definitionRoutes = {
   listProperties: route({
     method: 'GET',
     path: `${project}/property_definitions`,
-    tag,
     operationId: 'listPropertyDefinitions',
     summary: 'List the names of properties',
     description:
@@ -86,7 +85,6 @@ export const definitionRoutes = {
   listEvents: route({
     method: 'GET',
     path: `${project}/event_definitions`,
-    tag,
     operationId: 'listEventDefinitions',
     summary: 'List the names of events',
     description: 'Observed during the last 90 days, at most 1000. Sorted by name.',
@@ -98,7 +96,6 @@ export const definitionRoutes = {
   personValues: route({
     method: 'GET',
     path: `${project}/persons/values`,
-    tag,
     operationId: 'listPersonPropertyValues',
     summary: 'Sample the values of a property of persons',
     description: 'The most frequent values among the newest 1000 persons, at most 50.',
@@ -110,7 +107,6 @@ export const definitionRoutes = {
   groupValues: route({
     method: 'GET',
     path: `${project}/groups/property_values`,
-    tag,
     operationId: 'listGroupPropertyValues',
     summary: 'Sample the values of a property of groups',
     description: 'The most frequent values among the newest 1000 groups of the type, at most 50.',
@@ -122,7 +118,6 @@ export const definitionRoutes = {
   eventValues: route({
     method: 'GET',
     path: `${project}/events/values`,
-    tag,
     operationId: 'listEventPropertyValues',
     summary: 'Sample the values of a property of events',
     description:

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams, flagKeyCharactersMax } from '../flags/flags.ts'
-import { type Credential, inProject, open, route } from '../route.ts'
+import { type Credential, inProject, open, routesOf } from '../route.ts'
 import { FreeValueInput, Instant, kibibyte, Nullable } from '../schema.ts'
 
 /** Flags in one report. */
@@ -68,14 +68,13 @@ export const ShadowSummary = Type.Object(
 )
 export type ShadowSummary = Static<typeof ShadowSummary>
 
-const tag = 'Shadow mode'
+const route = routesOf('Shadow mode')
 const secretOrPersonal: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
 
 export const shadowRoutes = {
   report: route({
     method: 'POST',
     path: '/api/shadow_reports',
-    tag,
     operationId: 'reportShadow',
     isAudited: false,
     summary: 'Report how often another service and Halyard agreed',
@@ -94,7 +93,6 @@ export const shadowRoutes = {
   get: route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:id/shadow',
-    tag,
     operationId: 'getFlagShadow',
     summary: 'Get how often another service and Halyard agreed on a flag',
     description: 'Sums over the last 90 days.',

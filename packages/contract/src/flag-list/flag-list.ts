@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Check } from '../flags/flag-details.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { Instant, Nullable, ProjectParams } from '../schema.ts'
 
 const Creator = Type.Object(
@@ -84,14 +84,13 @@ const TagCount = Type.Object(
 
 export const tagCharactersMax = 255
 
-const tag = 'Flag list'
+const route = routesOf('Flag list')
 const flags = '/api/projects/:project_id/feature_flags' as const
 
 export const flagListRoutes = {
   list: route({
     method: 'GET',
     path: `${flags}/summaries`,
-    tag,
     operationId: 'listFeatureFlagSummaries',
     summary: 'List the flags of the project without their definitions',
     description:
@@ -126,7 +125,6 @@ export const flagListRoutes = {
   usage: route({
     method: 'GET',
     path: `${flags}/recent_usage`,
-    tag,
     operationId: 'listFeatureFlagUsage',
     summary: 'Get the last evaluation, the daily evaluations and the failed health checks of flags',
     description: 'Ids that do not exist in the project are left out.',
@@ -143,7 +141,6 @@ export const flagListRoutes = {
   facets: route({
     method: 'GET',
     path: `${flags}/facets`,
-    tag,
     operationId: 'listFeatureFlagFacets',
     summary: 'List the tags and the creators of the flags',
     description: 'What the list can be filtered by. Deleted and archived flags do not count.',
@@ -162,7 +159,6 @@ export const flagListRoutes = {
   replaceTag: route({
     method: 'POST',
     path: `${flags}/replace_tag`,
-    tag,
     operationId: 'replaceFeatureFlagTag',
     summary: 'Rename, merge or remove a tag on all flags',
     description:

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { forViewers, inProject, route } from '../route.ts'
+import { forViewers, inProject, routesOf } from '../route.ts'
 import { IdParam, Instant, ProjectParams } from '../schema.ts'
 
 export const savedViewNameCharactersMax = 100
@@ -18,7 +18,7 @@ const SavedView = Type.Object(
 )
 export type SavedView = Static<typeof SavedView>
 
-const tag = 'Flag list'
+const route = routesOf('Flag list')
 const project = '/api/projects/:project_id' as const
 const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the flag.') })
 
@@ -26,7 +26,6 @@ export const savedViewRoutes = {
   list: route({
     method: 'GET',
     path: `${project}/saved_views`,
-    tag,
     operationId: 'listSavedViews',
     summary: 'List the saved views of the caller and those shared in the project',
     description: 'Sorted by name, at most 100 of each user.',
@@ -37,7 +36,6 @@ export const savedViewRoutes = {
   create: route({
     method: 'POST',
     path: `${project}/saved_views`,
-    tag,
     operationId: 'createSavedView',
     summary: 'Save filters and order of the flag list',
     description:
@@ -68,7 +66,6 @@ export const savedViewRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${project}/saved_views/:id`,
-    tag,
     operationId: 'deleteSavedView',
     summary: 'Delete a saved view',
     description: 'One of the caller; a shared one can also be deleted by an admin.',
@@ -79,7 +76,6 @@ export const savedViewRoutes = {
   listFavorites: route({
     method: 'GET',
     path: `${project}/feature_flags/favorites`,
-    tag,
     operationId: 'listFavoriteFlags',
     summary: 'List the ids of the flags that the caller has marked as favorites',
     description: 'At most 1000. Filter the list of flags by `favorite=true` for the flags themselves.',
@@ -90,7 +86,6 @@ export const savedViewRoutes = {
   addFavorite: route({
     method: 'PUT',
     path: `${project}/feature_flags/:id/favorite`,
-    tag,
     operationId: 'addFavoriteFlag',
     summary: 'Mark a flag as a favorite of the caller',
     description: 'Idempotent.',
@@ -101,7 +96,6 @@ export const savedViewRoutes = {
   removeFavorite: route({
     method: 'DELETE',
     path: `${project}/feature_flags/:id/favorite`,
-    tag,
     operationId: 'removeFavoriteFlag',
     summary: 'Remove a flag from the favorites of the caller',
     description: 'Idempotent.',

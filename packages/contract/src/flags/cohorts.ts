@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { ProblemBody } from '../problem.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   FreeListInput,
   FreeObject,
@@ -202,14 +202,13 @@ const CohortPersons = Type.Object(
 const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
 const CohortActivity = Type.Object(activityAnswer, { title: 'PageOfActivity', description: 'A page of activity.' })
 
-const tag = 'Cohorts'
+const route = routesOf('Cohorts')
 const cohorts = '/api/projects/:project_id/cohorts' as const
 
 export const cohortRoutes = {
   list: route({
     method: 'GET',
     path: cohorts,
-    tag,
     operationId: 'listCohorts',
     summary: 'List the cohorts of the project, newest first',
     description: 'Returns a page of cohorts with their filters and member counts.',
@@ -226,7 +225,6 @@ export const cohortRoutes = {
   create: route({
     method: 'POST',
     path: cohorts,
-    tag,
     operationId: 'createCohort',
     summary: 'Create a cohort: dynamic by filters, or static from distinct ids, persons or a CSV file',
     description:
@@ -240,7 +238,6 @@ export const cohortRoutes = {
   get: route({
     method: 'GET',
     path: `${cohorts}/:id`,
-    tag,
     operationId: 'getCohort',
     summary: 'Get a cohort, deleted or not',
     description: 'Returns the cohort with its filters, its count and the state of the count.',
@@ -251,7 +248,6 @@ export const cohortRoutes = {
   update: route({
     method: 'PATCH',
     path: `${cohorts}/:id`,
-    tag,
     operationId: 'updateCohort',
     summary: 'Change, delete (`deleted: true`) or restore a cohort; listed persons are added',
     description: 'Changes only the fields that the body contains. A cohort that a flag uses cannot be deleted.',
@@ -264,7 +260,6 @@ export const cohortRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${cohorts}/:id`,
-    tag,
     operationId: 'deleteCohort',
     summary: 'Not allowed: cohorts are deleted by PATCH with `deleted: true`',
     description: 'Always returns 405. Cohorts are soft-deleted, so that they can be restored.',
@@ -275,7 +270,6 @@ export const cohortRoutes = {
   persons: route({
     method: 'GET',
     path: `${cohorts}/:id/persons`,
-    tag,
     operationId: 'listCohortPersons',
     summary: 'List the members of a cohort, newest first',
     description: 'For a dynamic cohort the members are evaluated at the time of the request.',
@@ -290,7 +284,6 @@ export const cohortRoutes = {
   addPersons: route({
     method: 'POST',
     path: `${cohorts}/:id/persons`,
-    tag,
     operationId: 'addCohortPersons',
     summary: 'Add members to a static cohort: distinct ids, persons or a CSV file',
     description:
@@ -304,7 +297,6 @@ export const cohortRoutes = {
   addToStatic: route({
     method: 'PATCH',
     path: `${cohorts}/:id/add_persons_to_static_cohort`,
-    tag,
     operationId: 'addPersonsToStaticCohort',
     summary: 'Add members to a static cohort',
     description: 'The same as `POST …/persons/`, at the path that PostHog uses.',
@@ -317,7 +309,6 @@ export const cohortRoutes = {
   removeFromStatic: route({
     method: 'PATCH',
     path: `${cohorts}/:id/remove_person_from_static_cohort`,
-    tag,
     operationId: 'removePersonFromStaticCohort',
     summary: 'Remove members from a static cohort',
     description: 'Removes persons by distinct id or UUID. Ids without a person are counted in `unknown`.',
@@ -330,7 +321,6 @@ export const cohortRoutes = {
   duplicate: route({
     method: 'POST',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
-    tag,
     operationId: 'duplicateCohortAsStatic',
     summary: 'Create a static copy of a dynamic cohort, filled in the background',
     description: 'Returns the new cohort at once; `is_calculating` is true until all members have been added.',
@@ -341,7 +331,6 @@ export const cohortRoutes = {
   duplicateByGet: route({
     method: 'GET',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
-    tag,
     operationId: 'duplicateCohortAsStaticWithGet',
     isAudited: true,
     summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
@@ -353,7 +342,6 @@ export const cohortRoutes = {
   calculate: route({
     method: 'POST',
     path: `${cohorts}/:id/calculate`,
-    tag,
     operationId: 'calculateCohort',
     summary: 'Recount a dynamic cohort in the background',
     description: 'Returns the cohort at once; `is_calculating` is true until the count is done.',
@@ -364,7 +352,6 @@ export const cohortRoutes = {
   activity: route({
     method: 'GET',
     path: `${cohorts}/:id/activity`,
-    tag,
     operationId: 'listCohortActivity',
     summary: 'List the activity of a cohort, newest first',
     description: 'Returns who changed which field of the cohort and when.',
@@ -376,7 +363,6 @@ export const cohortRoutes = {
   projectActivity: route({
     method: 'GET',
     path: `${cohorts}/activity`,
-    tag,
     operationId: 'listProjectCohortActivity',
     summary: 'List the activity of all cohorts of the project, newest first',
     description: 'Returns who changed which cohort of the project and when.',

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { ProblemBody } from '../problem.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
@@ -141,7 +141,7 @@ export const DashboardWrite = Type.Object(writable, {
 })
 export type DashboardWrite = Static<typeof DashboardWrite>
 
-const tag = 'Dashboards'
+const route = routesOf('Dashboards')
 const dashboards = '/api/projects/:project_id/dashboards' as const
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 const DashboardParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Dashboard id.') })
@@ -158,7 +158,6 @@ export const dashboardRoutes = {
   list: route({
     method: 'GET',
     path: dashboards,
-    tag,
     operationId: 'listDashboards',
     summary: 'List the dashboards of the project, by name',
     description: 'Returns a page of dashboards without their tiles.',
@@ -173,7 +172,6 @@ export const dashboardRoutes = {
   create: route({
     method: 'POST',
     path: dashboards,
-    tag,
     operationId: 'createDashboard',
     summary: 'Create a dashboard',
     description: 'Creates a dashboard with tiles for any flags of the project.',
@@ -185,7 +183,6 @@ export const dashboardRoutes = {
   get: route({
     method: 'GET',
     path: `${dashboards}/:id`,
-    tag,
     operationId: 'getDashboard',
     summary: 'Get a dashboard with its tiles and their series',
     description: 'Series have one value per day of the range, in UTC.',
@@ -197,7 +194,6 @@ export const dashboardRoutes = {
   update: route({
     method: 'PATCH',
     path: `${dashboards}/:id`,
-    tag,
     operationId: 'updateDashboard',
     summary: 'Change, delete (`deleted: true`) or restore a dashboard',
     description: 'Changes only the fields that the body contains; `tiles` is replaced as a whole.',
@@ -209,7 +205,6 @@ export const dashboardRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${dashboards}/:id`,
-    tag,
     operationId: 'deleteDashboard',
     summary: 'Not allowed: dashboards are deleted by PATCH with `deleted: true`',
     description: 'Always returns 405. Dashboards are soft-deleted, so that they can be restored.',
@@ -220,7 +215,6 @@ export const dashboardRoutes = {
   ofFlag: route({
     method: 'POST',
     path: `${flag}/dashboard`,
-    tag,
     operationId: 'createFeatureFlagDashboard',
     summary: 'Create the usage dashboard of the flag if it does not exist',
     description:
@@ -234,7 +228,6 @@ export const dashboardRoutes = {
   enrich: route({
     method: 'POST',
     path: `${flag}/enrich_usage_dashboard`,
-    tag,
     operationId: 'enrichFeatureFlagDashboard',
     summary: 'Add views and interactions to the usage dashboard of the flag',
     description:

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
@@ -27,7 +27,7 @@ const BulkError = Type.Object(
 )
 export type BulkError = Static<typeof BulkError>
 
-const tag = 'Bulk changes'
+const route = routesOf('Bulk changes')
 const flags = '/api/projects/:project_id/feature_flags' as const
 const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
   maxItems: bulkFlagsMax,
@@ -39,7 +39,6 @@ export const flagBulkRoutes = {
   dependents: route({
     method: 'GET',
     path: `${flags}/:id/dependent_flags`,
-    tag,
     operationId: 'listDependentFeatureFlags',
     summary: 'List the active flags that depend on this one',
     description:
@@ -51,7 +50,6 @@ export const flagBulkRoutes = {
   keys: route({
     method: 'POST',
     path: `${flags}/bulk_keys`,
-    tag,
     operationId: 'getFeatureFlagKeys',
     isAudited: false,
     summary: 'Get the keys of flags by id',
@@ -73,7 +71,6 @@ export const flagBulkRoutes = {
   remove: route({
     method: 'POST',
     path: `${flags}/bulk_delete`,
-    tag,
     operationId: 'bulkDeleteFeatureFlags',
     summary: 'Soft-delete flags in one transaction; flags that cannot be deleted are returned with the reason',
     description:
@@ -111,7 +108,6 @@ export const flagBulkRoutes = {
   update: route({
     method: 'POST',
     path: `${flags}/bulk_update`,
-    tag,
     operationId: 'bulkUpdateFeatureFlags',
     summary: 'Switch flags on or off and change their tags in one transaction',
     description: 'Flags that the caller cannot edit are returned in `errors`; the others are changed together.',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { IdInput, IdParam, Instant, Nullable, OneOf, ProjectParams } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
@@ -154,7 +154,7 @@ export const FlagHealth = Type.Object(
 )
 export type FlagHealth = Static<typeof FlagHealth>
 
-const tag = 'Flag health'
+const route = routesOf('Flag health')
 const project = '/api/projects/:project_id' as const
 const flag = `${project}/feature_flags/:id` as const
 const CommentParams = Type.Object({ ...FlagParams.properties, comment_id: IdParam('Id of the comment.') })
@@ -164,7 +164,6 @@ export const flagDetailRoutes = {
   health: route({
     method: 'GET',
     path: `${project}/flag_health`,
-    tag,
     operationId: 'listFlagHealth',
     summary: 'List the flags that need attention',
     description:
@@ -190,7 +189,6 @@ export const flagDetailRoutes = {
   listDetails: route({
     method: 'GET',
     path: `${project}/flag_details`,
-    tag,
     operationId: 'listFlagDetails',
     summary: 'List owners, expected ends and links of all flags',
     description: 'Flags without any of these are not listed. Ordered by flag id.',
@@ -202,7 +200,6 @@ export const flagDetailRoutes = {
   getDetails: route({
     method: 'GET',
     path: `${flag}/details`,
-    tag,
     operationId: 'getFlagDetails',
     summary: 'Get owner, expected end and links of a flag',
     description: 'All of them are empty until they are set.',
@@ -213,7 +210,6 @@ export const flagDetailRoutes = {
   updateDetails: route({
     method: 'PATCH',
     path: `${flag}/details`,
-    tag,
     operationId: 'updateFlagDetails',
     summary: 'Set owner, expected end and links of a flag',
     description: 'Fields that are not sent stay as they are. The flag itself keeps its version.',
@@ -231,7 +227,6 @@ export const flagDetailRoutes = {
   listComments: route({
     method: 'GET',
     path: `${flag}/comments`,
-    tag,
     operationId: 'listFlagComments',
     summary: 'List the comments on a flag, newest first',
     description: 'Everyone who can read the flag can read them.',
@@ -243,7 +238,6 @@ export const flagDetailRoutes = {
   createComment: route({
     method: 'POST',
     path: `${flag}/comments`,
-    tag,
     operationId: 'createFlagComment',
     summary: 'Comment on a flag',
     description: 'A flag can have at most 1000 comments.',
@@ -262,7 +256,6 @@ export const flagDetailRoutes = {
   deleteComment: route({
     method: 'DELETE',
     path: `${flag}/comments/:comment_id`,
-    tag,
     operationId: 'deleteFlagComment',
     summary: 'Delete a comment: your own, or any as an admin',
     description: 'The comment cannot be restored.',
@@ -273,7 +266,6 @@ export const flagDetailRoutes = {
   dependencies: route({
     method: 'GET',
     path: `${project}/flag_dependencies`,
-    tag,
     operationId: 'listFlagDependencies',
     summary: 'List which flags depend on which',
     description:
@@ -288,7 +280,6 @@ export const flagDetailRoutes = {
   flagUsedBy: route({
     method: 'GET',
     path: `${flag}/used_by`,
-    tag,
     operationId: 'getFlagUsedBy',
     summary: 'List what depends on a flag',
     description: 'Read it before you delete or archive the flag.',
@@ -299,7 +290,6 @@ export const flagDetailRoutes = {
   cohortUsedBy: route({
     method: 'GET',
     path: `${project}/cohorts/:id/used_by`,
-    tag,
     operationId: 'getCohortUsedBy',
     summary: 'List what depends on a cohort',
     description: 'Read it before you delete the cohort.',

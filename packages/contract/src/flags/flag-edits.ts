@@ -3,7 +3,7 @@ import { inProject, route } from '../route.ts'
 import { FreeObjectInput, FreeValueInput, kibibyte, mebibyte } from '../schema.ts'
 import { Flag, FlagParams } from './flags.ts'
 
-const tag = 'Flag intents'
+const tag = 'Flag edits'
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 
 /** The flag after the action. */

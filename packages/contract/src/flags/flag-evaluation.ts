@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { FreeObject, Nullable, ProjectParams } from '../schema.ts'
 import { Flag } from './flags.ts'
 
@@ -25,7 +25,7 @@ export const EvaluationReason = Type.Object(
 )
 export type EvaluationReason = Static<typeof EvaluationReason>
 
-const tag = 'Evaluation'
+const route = routesOf('Evaluation')
 const flags = '/api/projects/:project_id/feature_flags' as const
 const groups = Type.Optional(
   Type.String({ description: 'JSON object, group type → group key: `{"company": "acme"}`.' }),
@@ -36,7 +36,6 @@ export const flagEvaluationRoutes = {
   reasons: route({
     method: 'GET',
     path: `${flags}/evaluation_reasons`,
-    tag,
     operationId: 'getEvaluationReasons',
     summary: 'Evaluate all flags for a distinct id, with reasons',
     description:
@@ -60,7 +59,6 @@ export const flagEvaluationRoutes = {
   mine: route({
     method: 'GET',
     path: `${flags}/my_flags`,
-    tag,
     operationId: 'listMyFeatureFlags',
     summary: 'Evaluate all flags for the caller',
     description:

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { FlagParams } from './flags.ts'
 
 export const presentPeopleMax = 10
@@ -26,7 +26,7 @@ export const FlagPresence = Type.Object(
 )
 export type FlagPresence = Static<typeof FlagPresence>
 
-const tag = 'Flag presence'
+const route = routesOf('Flag presence')
 const path = '/api/projects/:project_id/feature_flags/:id/presence/:page_id' as const
 const params = Type.Object({
   ...FlagParams.properties,
@@ -41,7 +41,6 @@ export const flagPresenceRoutes = {
   report: route({
     method: 'PUT',
     path,
-    tag,
     operationId: 'reportFlagPresence',
     summary: 'Report that a flag is open in the dashboard, and list who else has it open',
     description: `A report counts for ${presenceSeconds} seconds; repeat it while the page is visible. Nothing is stored: nodes keep reports in memory and notify each other with \`NOTIFY\`. The change stream emits \`presence\` when someone else opens, edits or closes the flag.`,
@@ -58,7 +57,6 @@ export const flagPresenceRoutes = {
   leave: route({
     method: 'DELETE',
     path,
-    tag,
     operationId: 'leaveFlag',
     summary: 'Report that a flag is no longer open',
     description: 'Idempotent. Without it, the last report expires.',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { Instant, Nullable, shapeKeyword } from '../schema.ts'
 import { PayloadSchemaInput } from '../typed-flags/payload-schemas.ts'
 import { ActivityChange } from './activity.ts'
@@ -28,7 +28,7 @@ export const FlagVersion = Type.Object(
 )
 export type FlagVersion = Static<typeof FlagVersion>
 
-const tag = 'Flag versions'
+const route = routesOf('Flag versions')
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 const VersionParams = Type.Object({
   ...FlagParams.properties,
@@ -42,7 +42,6 @@ export const flagVersionRoutes = {
   list: route({
     method: 'GET',
     path: `${flag}/versions`,
-    tag,
     operationId: 'listFeatureFlagVersions',
     summary: 'List the versions of the flag, newest first, each compared with the previous one',
     description: 'Every change of a flag stores a version.',
@@ -54,7 +53,6 @@ export const flagVersionRoutes = {
   get: route({
     method: 'GET',
     path: `${flag}/versions/:version`,
-    tag,
     operationId: 'getFeatureFlagVersion',
     summary: 'Get a version, compared with the previous or any other one',
     description: 'Returns the writable fields as they were, and what changed since the version it is compared with.',
@@ -70,7 +68,6 @@ export const flagVersionRoutes = {
   restore: route({
     method: 'POST',
     path: `${flag}/restore`,
-    tag,
     operationId: 'restoreFeatureFlagVersion',
     summary: 'Restore an earlier version as a new one',
     description: 'The content of the version is checked again; cohorts and flags that it uses must still exist.',

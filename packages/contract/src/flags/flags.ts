@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
@@ -212,7 +212,7 @@ export type FlagWrite = Static<typeof FlagWrite>
 
 export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
-const tag = 'Feature flags'
+const route = routesOf('Feature flags')
 const flags = '/api/projects/:project_id/feature_flags' as const
 const LocalEvaluation = Type.Object(
   {
@@ -237,7 +237,6 @@ export const flagRoutes = {
   list: route({
     method: 'GET',
     path: flags,
-    tag,
     operationId: 'listFeatureFlags',
     summary: 'List the flags of the project, newest first',
     description:
@@ -267,7 +266,6 @@ export const flagRoutes = {
   create: route({
     method: 'POST',
     path: flags,
-    tag,
     operationId: 'createFeatureFlag',
     summary: 'Create a flag and its usage dashboard',
     description:
@@ -281,7 +279,6 @@ export const flagRoutes = {
   get: route({
     method: 'GET',
     path: `${flags}/:id`,
-    tag,
     operationId: 'getFeatureFlag',
     summary: 'Get a flag, deleted or not',
     description: 'Returns the definition of one flag. A soft-deleted flag is returned with `deleted: true`.',
@@ -292,7 +289,6 @@ export const flagRoutes = {
   update: route({
     method: 'PATCH',
     path: `${flags}/:id`,
-    tag,
     operationId: 'updateFeatureFlag',
     summary: 'Change, delete (`deleted: true`) or restore a flag',
     description:
@@ -306,7 +302,6 @@ export const flagRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${flags}/:id`,
-    tag,
     operationId: 'deleteFeatureFlag',
     summary: 'Not allowed: flags are deleted by PATCH with `deleted: true`',
     description:
@@ -318,7 +313,6 @@ export const flagRoutes = {
   status: route({
     method: 'GET',
     path: `${flags}/:id/status`,
-    tag,
     operationId: 'getFeatureFlagStatus',
     summary: 'Get the status of a flag: active, inactive, stale or deleted, with the reason',
     description:
@@ -342,7 +336,6 @@ export const flagRoutes = {
   activity: route({
     method: 'GET',
     path: `${flags}/:id/activity`,
-    tag,
     operationId: 'listFeatureFlagActivity',
     summary: 'List the activity of a flag, newest first',
     description:
@@ -355,7 +348,6 @@ export const flagRoutes = {
   projectActivity: route({
     method: 'GET',
     path: `${flags}/activity`,
-    tag,
     operationId: 'listProjectFeatureFlagActivity',
     summary: 'List the activity of all flags of the project, newest first',
     description:
@@ -368,7 +360,6 @@ export const flagRoutes = {
   localEvaluation: route({
     method: 'GET',
     path: `${flags}/local_evaluation`,
-    tag,
     operationId: 'getProjectLocalEvaluation',
     summary: 'Get the definitions for local evaluation; supports If-None-Match',
     description:

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { mebibyte, Nullable, ProjectParams, ShapedObjectInput } from '../schema.ts'
 import { Cohort } from './cohorts.ts'
 import { Condition } from './flag-definition.ts'
@@ -95,14 +95,13 @@ const BlastRadiusBody = Type.Object(
   },
 )
 
-const tag = 'Feature flags'
+const route = routesOf('Feature flags')
 const flags = '/api/projects/:project_id/feature_flags' as const
 
 export const flagReachRoutes = {
   userBlastRadius: route({
     method: 'POST',
     path: `${flags}/user_blast_radius`,
-    tag,
     operationId: 'getUserBlastRadius',
     isAudited: false,
     summary: 'Count the persons or groups that filters would affect',
@@ -120,7 +119,6 @@ export const flagReachRoutes = {
   createStaticCohort: route({
     method: 'POST',
     path: `${flags}/:id/create_static_cohort_for_flag`,
-    tag,
     operationId: 'createStaticCohortForFeatureFlag',
     summary: 'Create a static cohort of all persons who have the flag on, filled in the background',
     description:

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { FreeObject, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
 
 /** Persons are created by events and can be read and deleted here. In a list, `id` is the UUID, as in PostHog. */
@@ -60,7 +60,7 @@ export const GroupType = Type.Object(
 )
 export type GroupType = Static<typeof GroupType>
 
-const tag = 'Persons and groups'
+const route = routesOf('Persons and groups')
 const project = '/api/projects/:project_id' as const
 const PersonParams = Type.Object({
   ...ProjectParams.properties,
@@ -77,7 +77,6 @@ export const personRoutes = {
   list: route({
     method: 'GET',
     path: `${project}/persons`,
-    tag,
     operationId: 'listPersons',
     summary: 'List the persons of the project, newest first',
     description: 'Returns a page of persons with their properties and distinct ids.',
@@ -102,7 +101,6 @@ export const personRoutes = {
   get: route({
     method: 'GET',
     path: `${project}/persons/:id`,
-    tag,
     operationId: 'getPerson',
     summary: 'Get a person',
     description: 'Accepts the integer id or the UUID.',
@@ -113,7 +111,6 @@ export const personRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${project}/persons/:id`,
-    tag,
     operationId: 'deletePerson',
     summary: 'Delete a person with all distinct ids and properties; a later event creates a new person',
     description: 'The memberships of the person in static cohorts are deleted as well.',
@@ -127,7 +124,6 @@ export const groupRoutes = {
   list: route({
     method: 'GET',
     path: `${project}/groups`,
-    tag,
     operationId: 'listGroups',
     summary: 'List the groups of one type, newest first',
     description: '`group_type_index` selects the type.',
@@ -143,7 +139,6 @@ export const groupRoutes = {
   find: route({
     method: 'GET',
     path: `${project}/groups/find`,
-    tag,
     operationId: 'findGroup',
     summary: 'Get a group',
     description: 'Returns the group with its properties.',
@@ -155,7 +150,6 @@ export const groupRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${project}/groups`,
-    tag,
     operationId: 'deleteGroup',
     summary: 'Delete a group and its properties',
     description: 'A later event can create the group again.',
@@ -167,7 +161,6 @@ export const groupRoutes = {
   listTypes: route({
     method: 'GET',
     path: `${project}/groups_types`,
-    tag,
     operationId: 'listGroupTypes',
     summary: 'List the group types of the project, at most five',
     description: 'The index of a type is used in flag definitions as `aggregation_group_type_index`.',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { Instant, InstantInput, Nullable } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
@@ -47,14 +47,13 @@ export const RollbackReport = Type.Object(
 )
 export type RollbackReport = Static<typeof RollbackReport>
 
-const tag = 'Rollback'
+const route = routesOf('Rollback')
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 
 export const rollbackRoutes = {
   push: route({
     method: 'POST',
     path: `${flag}/metrics`,
-    tag,
     operationId: 'pushFeatureFlagMetrics',
     isAudited: false,
     summary: 'Push samples of a metric that a rollback condition uses',
@@ -82,7 +81,6 @@ export const rollbackRoutes = {
   report: route({
     method: 'GET',
     path: `${flag}/rollback`,
-    tag,
     operationId: 'getFeatureFlagRollback',
     summary: 'Get the rollback conditions of the flag with their current values',
     description: 'Shows whether a condition of `rollback_conditions` is close to switching the flag off.',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   FreeObject,
   FreeValueInput,
@@ -103,7 +103,7 @@ const recurrenceFields = {
   end_date: Type.Optional(Nullable(InstantInput('When it stops repeating.'))),
 }
 
-const tag = 'Scheduled changes'
+const route = routesOf('Scheduled changes')
 const changes = '/api/projects/:project_id/scheduled_changes' as const
 const ChangeParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the scheduled change.') })
 
@@ -111,7 +111,6 @@ export const scheduledChangeRoutes = {
   list: route({
     method: 'GET',
     path: changes,
-    tag,
     operationId: 'listScheduledChanges',
     summary: 'List pending and past scheduled changes',
     description: 'Returns a page of changes, by default of all flags and all states.',
@@ -129,7 +128,6 @@ export const scheduledChangeRoutes = {
   create: route({
     method: 'POST',
     path: changes,
-    tag,
     operationId: 'createScheduledChange',
     summary: 'Schedule a change of a flag, or a gradual rollout',
     description:
@@ -158,7 +156,6 @@ export const scheduledChangeRoutes = {
   get: route({
     method: 'GET',
     path: `${changes}/:id`,
-    tag,
     operationId: 'getScheduledChange',
     summary: 'Get a scheduled change',
     description: 'Returns the change with its state and the reason of the last failure.',
@@ -169,7 +166,6 @@ export const scheduledChangeRoutes = {
   update: route({
     method: 'PATCH',
     path: `${changes}/:id`,
-    tag,
     operationId: 'updateScheduledChange',
     summary: 'Change the content or time; a failed change is retried',
     description:
@@ -187,7 +183,6 @@ export const scheduledChangeRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${changes}/:id`,
-    tag,
     operationId: 'deleteScheduledChange',
     summary: 'Cancel a scheduled change and its pair; steps that were applied remain',
     description: 'Removes the record, also of a change that is done.',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { IdInput, IdParam, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
 
 const level = (values: readonly string[], description: string) =>
@@ -65,7 +65,7 @@ const target = {
 }
 const AccessControlInput = Type.Object(target)
 
-const tag = 'Role access'
+const route = routesOf('Role access')
 const project = '/api/projects/:project_id' as const
 const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
@@ -74,7 +74,6 @@ export const accessControlRoutes = {
   listOfFlag: route({
     method: 'GET',
     path: `${project}/feature_flags/:id/access_controls`,
-    tag,
     operationId: 'listFlagAccessControls',
     summary: 'List who can edit this flag, as access controls',
     description: 'The same grants as `role_access`, up to 1,000.',
@@ -85,7 +84,6 @@ export const accessControlRoutes = {
   setOfFlag: route({
     method: 'PUT',
     path: `${project}/feature_flags/:id/access_controls`,
-    tag,
     operationId: 'setFlagAccessControl',
     summary: 'Grant a role edit access to this flag, or remove the grant',
     description:
@@ -98,7 +96,6 @@ export const accessControlRoutes = {
   listOfResources: route({
     method: 'GET',
     path: `${project}/resource_access_controls`,
-    tag,
     operationId: 'listResourceAccessControls',
     summary: 'List who can edit flags, as access controls',
     description:
@@ -110,7 +107,6 @@ export const accessControlRoutes = {
   setOfResources: route({
     method: 'PUT',
     path: `${project}/resource_access_controls`,
-    tag,
     operationId: 'setResourceAccessControl',
     summary: 'Set the access level of a role or of every member for flags (admin)',
     description:
@@ -123,7 +119,6 @@ export const accessControlRoutes = {
   listOfProject: route({
     method: 'GET',
     path: `${project}/access_controls`,
-    tag,
     operationId: 'listProjectAccessControls',
     summary: 'Get who has access to the project',
     description: 'Every member of the organization has access to each project.',

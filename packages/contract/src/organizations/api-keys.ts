@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from '../route.ts'
+import { asUser, routesOf } from '../route.ts'
 import { IdInput, Instant, InstantInput, Nullable, Uuid } from '../schema.ts'
 
 export const ApiKey = Type.Object(
@@ -63,14 +63,13 @@ export const keyFields = {
     Nullable(InstantInput('Default: in 90 days; null: never. At most when the key of the request expires.')),
   ),
 }
-const tag = 'Personal API keys'
+const route = routesOf('Personal API keys')
 const KeyParams = Type.Object({ key_id: Type.String({ description: 'Key id, or `@current`.' }) })
 
 export const apiKeyRoutes = {
   list: route({
     method: 'GET',
     path: '/api/personal_api_keys',
-    tag,
     operationId: 'listPersonalApiKeys',
     summary: "List the caller's keys, newest first, without their values",
     description:
@@ -81,7 +80,6 @@ export const apiKeyRoutes = {
   create: route({
     method: 'POST',
     path: '/api/personal_api_keys',
-    tag,
     operationId: 'createPersonalApiKey',
     summary: 'Create a key with at most the scopes of the calling key; its value is returned once',
     description:
@@ -93,7 +91,6 @@ export const apiKeyRoutes = {
   get: route({
     method: 'GET',
     path: '/api/personal_api_keys/:key_id',
-    tag,
     operationId: 'getPersonalApiKey',
     summary: 'Get a key; 404 for sign-ins',
     description: 'Returns one key of the calling user, without its value. `@current` is the key of this request.',
@@ -104,7 +101,6 @@ export const apiKeyRoutes = {
   update: route({
     method: 'PATCH',
     path: '/api/personal_api_keys/:key_id',
-    tag,
     operationId: 'updatePersonalApiKey',
     summary: 'Change a key; 404 for sign-ins',
     description: 'Changes the label, scopes, restrictions or expiry. A key cannot extend its own rights.',
@@ -116,7 +112,6 @@ export const apiKeyRoutes = {
   remove: route({
     method: 'DELETE',
     path: '/api/personal_api_keys/:key_id',
-    tag,
     operationId: 'deletePersonalApiKey',
     summary: 'Revoke a key; 404 for sign-ins',
     description: 'Revokes the key at once on all nodes.',

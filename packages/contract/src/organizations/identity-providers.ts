@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inOrganization, open, route } from '../route.ts'
+import { inOrganization, open, routesOf } from '../route.ts'
 import { IdInput, Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
 import { Session } from './session.ts'
 
@@ -145,7 +145,7 @@ const SingleSignOn = Type.Object(
   { title: 'SingleSignOn', description: 'How members of an organization sign in.' },
 )
 
-const tag = 'Single sign-on'
+const route = routesOf('Single sign-on')
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const providers = `${organization}/identity_providers` as const
 const domains = `${organization}/domains` as const
@@ -158,7 +158,6 @@ export const identityProviderRoutes = {
   list: route({
     method: 'GET',
     path: providers,
-    tag,
     operationId: 'listIdentityProviders',
     summary: 'List the identity providers (admin)',
     description: 'Requires the admin level. At most 20, oldest first, without their secrets.',
@@ -169,7 +168,6 @@ export const identityProviderRoutes = {
   create: route({
     method: 'POST',
     path: providers,
-    tag,
     operationId: 'createIdentityProvider',
     summary: 'Add an OpenID Connect provider (owner)',
     description:
@@ -185,7 +183,6 @@ export const identityProviderRoutes = {
   get: route({
     method: 'GET',
     path: `${providers}/:provider_id`,
-    tag,
     operationId: 'getIdentityProvider',
     summary: 'Get an identity provider (admin)',
     description: 'Requires the admin level. The client secret is never returned.',
@@ -196,7 +193,6 @@ export const identityProviderRoutes = {
   update: route({
     method: 'PATCH',
     path: `${providers}/:provider_id`,
-    tag,
     operationId: 'updateIdentityProvider',
     summary: 'Change an identity provider (owner)',
     description:
@@ -214,7 +210,6 @@ export const identityProviderRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${providers}/:provider_id`,
-    tag,
     operationId: 'deleteIdentityProvider',
     summary: 'Remove an identity provider (owner); its sessions end',
     description: 'Requires the owner level. Accounts, memberships and API keys stay.',
@@ -225,7 +220,6 @@ export const identityProviderRoutes = {
   test: route({
     method: 'POST',
     path: `${providers}/:provider_id/test`,
-    tag,
     operationId: 'testIdentityProvider',
     summary: 'Fetch the discovery document and the keys of a provider, and report what is wrong (admin)',
     description: 'Requires the admin level. Nothing is changed.',
@@ -237,7 +231,6 @@ export const identityProviderRoutes = {
   listDomains: route({
     method: 'GET',
     path: domains,
-    tag,
     operationId: 'listOrganizationDomains',
     summary: 'List the domains of the organization (admin)',
     description: 'Requires the admin level. At most 50, by name.',
@@ -248,7 +241,6 @@ export const identityProviderRoutes = {
   addDomain: route({
     method: 'POST',
     path: domains,
-    tag,
     operationId: 'addOrganizationDomain',
     summary: 'Add a domain (owner); it counts when it is verified',
     description:
@@ -268,7 +260,6 @@ export const identityProviderRoutes = {
   verifyDomain: route({
     method: 'POST',
     path: `${domains}/:domain_id/verify`,
-    tag,
     operationId: 'verifyOrganizationDomain',
     summary: 'Verify a domain by its TXT record (owner)',
     description: 'Requires the owner level. Instance administrators can verify a domain without the record.',
@@ -285,7 +276,6 @@ export const identityProviderRoutes = {
   removeDomain: route({
     method: 'DELETE',
     path: `${domains}/:domain_id`,
-    tag,
     operationId: 'removeOrganizationDomain',
     summary: 'Remove a domain (owner)',
     description: 'Requires the owner level. Accounts that are linked stay linked.',
@@ -296,7 +286,6 @@ export const identityProviderRoutes = {
   getRequirement: route({
     method: 'GET',
     path: `${organization}/single_sign_on`,
-    tag,
     operationId: 'getSingleSignOn',
     summary: 'Get whether members must sign in with a provider',
     description: 'Every member can read it.',
@@ -307,7 +296,6 @@ export const identityProviderRoutes = {
   updateRequirement: route({
     method: 'PATCH',
     path: `${organization}/single_sign_on`,
-    tag,
     operationId: 'updateSingleSignOn',
     summary: 'Require single sign-on (owner)',
     description:
@@ -334,7 +322,6 @@ export const singleSignOnRoutes = {
   listProviders: route({
     method: 'GET',
     path: '/api/login/sso',
-    tag,
     operationId: 'listLoginProviders',
     summary: 'List the providers of an email domain or an organization, for the sign-in page',
     description:
@@ -349,7 +336,6 @@ export const singleSignOnRoutes = {
   start: route({
     method: 'POST',
     path: '/api/login/sso/:provider_id/start',
-    tag,
     operationId: 'startSingleSignOn',
     summary: 'Start a sign-in: returns the address at the provider and binds the attempt to the browser by a cookie',
     description: 'Navigate to `redirect_url` within ten minutes. 503 when the provider is unavailable.',
@@ -375,7 +361,6 @@ export const singleSignOnRoutes = {
   finish: route({
     method: 'POST',
     path: '/api/login/sso/:provider_id/finish',
-    tag,
     operationId: 'finishSingleSignOn',
     summary: 'Finish a sign-in with the parameters that the provider sent back',
     description:
@@ -400,7 +385,6 @@ export const singleSignOnRoutes = {
   backchannelLogout: route({
     method: 'POST',
     path: '/api/login/sso/:provider_id/backchannel_logout',
-    tag,
     operationId: 'backchannelLogout',
     summary: 'Receive a logout token of the provider: ends the sessions that it names on all nodes',
     description:

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type Flag, flagKeyCharactersMax } from '../flags/flags.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { OrganizationParams } from '../schema.ts'
 
 /** Maximum number of target projects per request. */
@@ -26,7 +26,7 @@ export interface FlagCopies {
   readonly copies: readonly CopiedFlag[]
 }
 
-const tag = 'Flags of an organization'
+const route = routesOf('Flags of an organization')
 const flags = '/api/organizations/:parent_lookup_organization_id/feature_flags' as const
 const prefer = '`Prefer: return=representation` returns a body and `Preference-Applied`.'
 
@@ -35,7 +35,6 @@ export const organizationFlagRoutes = {
   byKey: route({
     method: 'GET',
     path: `${flags}/:feature_flag_key`,
-    tag,
     operationId: 'findOrganizationFeatureFlag',
     summary: `Check whether a flag with this key exists in a project of the caller. ${prefer}`,
     description:
@@ -50,7 +49,6 @@ export const organizationFlagRoutes = {
   copy: route({
     method: 'POST',
     path: `${flags}/copy_flags`,
-    tag,
     operationId: 'copyFeatureFlag',
     summary: `Copy a flag and the cohorts it uses to other projects, all or nothing. ${prefer}`,
     description:

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
-import { asUser, inOrganization, route } from '../route.ts'
+import { asUser, inOrganization, routesOf } from '../route.ts'
 import { Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
 import { UserBasic } from './users.ts'
@@ -83,7 +83,7 @@ export const NewInvite = Type.Object(
 )
 export type NewInvite = Static<typeof NewInvite>
 
-const tag = 'Organizations'
+const route = routesOf('Organizations')
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const MemberParams = Type.Object({
   ...OrganizationParams.properties,
@@ -98,7 +98,6 @@ export const organizationRoutes = {
   list: route({
     method: 'GET',
     path: '/api/organizations',
-    tag,
     operationId: 'listOrganizations',
     summary: 'List the organizations of the caller',
     description: 'Returns a page of the organizations that the caller is a member of and that the key has access to.',
@@ -109,7 +108,6 @@ export const organizationRoutes = {
   create: route({
     method: 'POST',
     path: '/api/organizations',
-    tag,
     operationId: 'createOrganization',
     summary: 'Create an organization with a first project (admin of any organization); the caller becomes its owner',
     description: 'Requires the admin level in any organization. The first project is created with it.',
@@ -120,7 +118,6 @@ export const organizationRoutes = {
   get: route({
     method: 'GET',
     path: organization,
-    tag,
     operationId: 'getOrganization',
     summary: 'Get an organization',
     description:
@@ -132,7 +129,6 @@ export const organizationRoutes = {
   update: route({
     method: 'PATCH',
     path: organization,
-    tag,
     operationId: 'updateOrganization',
     summary: 'Change an organization (admin)',
     description: 'Requires the admin level.',
@@ -159,7 +155,6 @@ export const organizationRoutes = {
   remove: route({
     method: 'DELETE',
     path: organization,
-    tag,
     operationId: 'deleteOrganization',
     summary: 'Delete an organization with everything in it (owner)',
     description:
@@ -171,7 +166,6 @@ export const organizationRoutes = {
   listMembers: route({
     method: 'GET',
     path: `${organization}/members`,
-    tag,
     operationId: 'listOrganizationMembers',
     summary: 'List the members',
     description: 'Returns a page of the members with their levels.',
@@ -183,7 +177,6 @@ export const organizationRoutes = {
   updateMember: route({
     method: 'PATCH',
     path: `${organization}/members/:user_uuid`,
-    tag,
     operationId: 'updateOrganizationMember',
     summary: 'Change the level of a member (admin)',
     description:
@@ -198,7 +191,6 @@ export const organizationRoutes = {
   removeMember: route({
     method: 'DELETE',
     path: `${organization}/members/:user_uuid`,
-    tag,
     operationId: 'removeOrganizationMember',
     summary: 'Remove a member (admin), or leave',
     description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
@@ -210,7 +202,6 @@ export const organizationRoutes = {
   listInvites: route({
     method: 'GET',
     path: `${organization}/invites`,
-    tag,
     operationId: 'listOrganizationInvites',
     summary: 'List the open invitations (admin), without their tokens',
     description: 'Requires the admin level. Tokens are returned only when an invitation is created.',
@@ -222,7 +213,6 @@ export const organizationRoutes = {
   createInvite: route({
     method: 'POST',
     path: `${organization}/invites`,
-    tag,
     operationId: 'createOrganizationInvite',
     summary: 'Invite a user (admin); the token is returned once, or emailed',
     description:
@@ -251,7 +241,6 @@ export const organizationRoutes = {
   removeInvite: route({
     method: 'DELETE',
     path: `${organization}/invites/:invite_id`,
-    tag,
     operationId: 'deleteOrganizationInvite',
     summary: 'Revoke an invitation (admin)',
     description: 'Requires the admin level. The token of the invitation becomes invalid.',

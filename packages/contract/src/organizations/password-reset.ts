@@ -1,13 +1,12 @@
 import Type from 'typebox'
-import { open, route } from '../route.ts'
+import { open, routesOf } from '../route.ts'
 
-const tag = 'Sign-in'
+const route = routesOf('Sign-in')
 
 export const passwordResetRoutes = {
   get: route({
     method: 'GET',
     path: '/api/password_reset',
-    tag,
     operationId: 'getPasswordReset',
     summary: 'Get whether forgotten passwords can be reset by email',
     description: 'Without a mail server, run `halyard users reset-password` on the server.',
@@ -21,7 +20,6 @@ export const passwordResetRoutes = {
   request: route({
     method: 'POST',
     path: '/api/password_reset',
-    tag,
     operationId: 'requestPasswordReset',
     summary: 'Email a link that sets a new password',
     description: 'The response is the same for addresses without an account. Throttled by address (429).',
@@ -39,7 +37,6 @@ export const passwordResetRoutes = {
   complete: route({
     method: 'POST',
     path: '/api/password_reset/complete',
-    tag,
     operationId: 'completePasswordReset',
     summary: 'Set a new password with the token of the link',
     description: 'The token works once, for 30 minutes. All sign-ins of the user end; a second factor is still needed.',

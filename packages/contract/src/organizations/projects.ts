@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
-import { asUser, inOrganization, inProject, route } from '../route.ts'
+import { asUser, inOrganization, inProject, routesOf } from '../route.ts'
 import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
 
 export const ProjectBasic = Type.Object(
@@ -73,7 +73,7 @@ const NewProjectSecretKey = Type.Object(
   { title: 'NewProjectSecretKey', description: 'A new secret key with its value.' },
 )
 
-const tag = 'Projects'
+const route = routesOf('Projects')
 const project = '/api/projects/:project_id' as const
 const environment = '/api/environments/:project_id' as const
 const ofOrganization = '/api/organizations/:parent_lookup_organization_id/projects' as const
@@ -107,7 +107,6 @@ export const projectRoutes = {
   list: route({
     method: 'GET',
     path: '/api/projects',
-    tag,
     operationId: 'listProjects',
     summary: 'List the projects of the caller in all organizations',
     description: 'Returns a page of all projects that the caller and the key have access to.',
@@ -118,7 +117,6 @@ export const projectRoutes = {
   create: route({
     method: 'POST',
     path: '/api/projects',
-    tag,
     operationId: 'createProject',
     summary: 'Create a project (admin of the organization)',
     description: 'Requires the admin level in the organization.',
@@ -133,7 +131,6 @@ export const projectRoutes = {
   get: route({
     method: 'GET',
     path: project,
-    tag,
     operationId: 'getProject',
     summary: 'Get a project',
     description: '`@current` is the project that the caller works in.',
@@ -144,7 +141,6 @@ export const projectRoutes = {
   update: route({
     method: 'PATCH',
     path: project,
-    tag,
     operationId: 'updateProject',
     summary: 'Change a project (admin)',
     description: 'Requires the admin level.',
@@ -156,7 +152,6 @@ export const projectRoutes = {
   remove: route({
     method: 'DELETE',
     path: project,
-    tag,
     operationId: 'deleteProject',
     summary: 'Delete a project with everything in it (admin)',
     description:
@@ -168,7 +163,6 @@ export const projectRoutes = {
   loadDemo: route({
     method: 'POST',
     path: `${project}/load_demo`,
-    tag,
     operationId: 'loadDemo',
     summary: 'Load the demo into an empty project',
     description:
@@ -180,7 +174,6 @@ export const projectRoutes = {
   resetToken: route({
     method: 'PATCH',
     path: `${project}/reset_token`,
-    tag,
     operationId: 'resetProjectToken',
     summary: 'Replace the public token (admin)',
     description: 'Requires the admin level. The previous token stops working at once, or after `overlap_hours`.',
@@ -198,7 +191,6 @@ export const projectRoutes = {
   endTokenOverlap: route({
     method: 'DELETE',
     path: `${project}/previous_token`,
-    tag,
     operationId: 'revokePreviousProjectToken',
     summary: 'Revoke the token from before the last rotation (admin)',
     description: 'Requires the admin level. Ends the overlap of a rotation: SDKs with the previous token stop working.',
@@ -209,7 +201,6 @@ export const projectRoutes = {
   listSecretKeys: route({
     method: 'GET',
     path: `${project}/secret_keys`,
-    tag,
     operationId: 'listProjectSecretKeys',
     summary: 'List the project secret keys (`phs_…`), newest first, without their values',
     description: 'Secret keys read definitions for local evaluation.',
@@ -221,7 +212,6 @@ export const projectRoutes = {
   createSecretKey: route({
     method: 'POST',
     path: `${project}/secret_keys`,
-    tag,
     operationId: 'createProjectSecretKey',
     summary: 'Create a project secret key (admin); its value is returned once',
     description: 'Requires the admin level. The response is the only one that contains the value.',
@@ -235,7 +225,6 @@ export const projectRoutes = {
   removeSecretKey: route({
     method: 'DELETE',
     path: `${project}/secret_keys/:key_id`,
-    tag,
     operationId: 'deleteProjectSecretKey',
     summary: 'Revoke a project secret key (admin)',
     description: 'Requires the admin level. SDKs with this key lose access at once.',
@@ -250,7 +239,6 @@ export const organizationProjectRoutes = {
   list: route({
     method: 'GET',
     path: ofOrganization,
-    tag,
     operationId: 'listOrganizationProjects',
     summary: 'List the projects of an organization',
     description: 'Returns a page of the projects of this organization that the caller and the key have access to.',
@@ -262,7 +250,6 @@ export const organizationProjectRoutes = {
   create: route({
     method: 'POST',
     path: ofOrganization,
-    tag,
     operationId: 'createOrganizationProject',
     summary: 'Create a project in an organization (admin)',
     description: 'Requires the admin level in the organization.',
@@ -274,7 +261,6 @@ export const organizationProjectRoutes = {
   get: route({
     method: 'GET',
     path: `${ofOrganization}/:project_id`,
-    tag,
     operationId: 'getOrganizationProject',
     summary: 'Get a project of an organization',
     description: 'Returns 404 for a project of another organization.',
@@ -285,7 +271,6 @@ export const organizationProjectRoutes = {
   update: route({
     method: 'PATCH',
     path: `${ofOrganization}/:project_id`,
-    tag,
     operationId: 'updateOrganizationProject',
     summary: 'Change a project of an organization (admin)',
     description: 'Requires the admin level.',
@@ -297,7 +282,6 @@ export const organizationProjectRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${ofOrganization}/:project_id`,
-    tag,
     operationId: 'deleteOrganizationProject',
     summary: 'Delete a project of an organization with everything in it (admin)',
     description:
@@ -309,7 +293,6 @@ export const organizationProjectRoutes = {
   getEnvironment: route({
     method: 'GET',
     path: environment,
-    tag,
     operationId: 'getEnvironment',
     summary: 'Get a project as an environment',
     description: 'The id of the environment is the id of the project.',
@@ -320,7 +303,6 @@ export const organizationProjectRoutes = {
   updateEnvironment: route({
     method: 'PATCH',
     path: environment,
-    tag,
     operationId: 'updateEnvironment',
     summary: 'Change a project as an environment (admin)',
     description: 'Requires the admin level.',

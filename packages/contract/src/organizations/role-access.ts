@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Flag } from '../flags/flags.ts'
 import { Page, PageQuery } from '../page.ts'
-import { inOrganization, inProject, route } from '../route.ts'
+import { inOrganization, inProject, routesOf } from '../route.ts'
 import { IdInput, IdParam, Instant, Nullable, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
 import { Role } from './roles.ts'
 import { UserBasic } from './users.ts'
@@ -74,7 +74,7 @@ export const FlagAccess = Type.Object(
 )
 export type FlagAccess = Static<typeof FlagAccess>
 
-const tag = 'Role access'
+const route = routesOf('Role access')
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const
 const FlagOfRoleAccessParams = Type.Object({
   ...ProjectParams.properties,
@@ -89,7 +89,6 @@ export const roleAccessRoutes = {
   listFlagAccess: route({
     method: 'GET',
     path: '/api/organizations/:parent_lookup_organization_id/flag_access',
-    tag,
     operationId: 'listFlagAccess',
     summary: 'List what each member of the organization can do with flags, and why',
     description: 'Decided by the same rules as requests. Everyone can edit the flags they created.',
@@ -101,7 +100,6 @@ export const roleAccessRoutes = {
   listEffective: route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:id/effective_access',
-    tag,
     operationId: 'listEffectiveAccess',
     summary: 'List what each member of the organization can do with this flag, and why',
     description: 'Decided by the same rules as requests. The key needs `feature_flag:read` too.',
@@ -113,7 +111,6 @@ export const roleAccessRoutes = {
   list: route({
     method: 'GET',
     path: roleAccess,
-    tag,
     operationId: 'listRoleAccess',
     summary: 'List the roles that can edit this flag',
     description: 'Members of these roles can edit the flag, even if their level does not allow it.',
@@ -125,7 +122,6 @@ export const roleAccessRoutes = {
   create: route({
     method: 'POST',
     path: roleAccess,
-    tag,
     operationId: 'createRoleAccess',
     summary: 'Grant a role edit access to this flag (users who can edit it without that grant)',
     description: 'Returns 400 (`unique`) if the role already has access.',
@@ -137,7 +133,6 @@ export const roleAccessRoutes = {
   get: route({
     method: 'GET',
     path: `${roleAccess}/:id`,
-    tag,
     operationId: 'getRoleAccess',
     summary: 'Get a role access record',
     description: 'Returns the record with the flag and the role.',
@@ -148,7 +143,6 @@ export const roleAccessRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${roleAccess}/:id`,
-    tag,
     operationId: 'deleteRoleAccess',
     summary: 'Revoke the access of a role (users who can edit the flag without that grant)',
     description: 'Members of the role lose edit access unless another rule grants it.',

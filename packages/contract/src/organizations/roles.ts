@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { IdInput, IdParam, Instant, OrganizationParams, Uuid } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
@@ -51,7 +51,7 @@ export const ResourceAccess = Type.Object(
 )
 export type ResourceAccess = Static<typeof ResourceAccess>
 
-const tag = 'Roles'
+const route = routesOf('Roles')
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const RoleParams = Type.Object({
   ...OrganizationParams.properties,
@@ -75,7 +75,6 @@ export const roleRoutes = {
   list: route({
     method: 'GET',
     path: `${organization}/roles`,
-    tag,
     operationId: 'listRoles',
     summary: 'List the roles of the organization',
     description: 'Returns a page of roles with their members and flags.',
@@ -87,7 +86,6 @@ export const roleRoutes = {
   create: route({
     method: 'POST',
     path: `${organization}/roles`,
-    tag,
     operationId: 'createRole',
     summary: 'Create a role (admin)',
     description: 'Requires the admin level.',
@@ -102,7 +100,6 @@ export const roleRoutes = {
   get: route({
     method: 'GET',
     path: `${organization}/roles/:role_id`,
-    tag,
     operationId: 'getRole',
     summary: 'Get a role',
     description: 'Returns the role with its members and flags.',
@@ -113,7 +110,6 @@ export const roleRoutes = {
   update: route({
     method: 'PATCH',
     path: `${organization}/roles/:role_id`,
-    tag,
     operationId: 'updateRole',
     summary: 'Rename a role or set its access level (admin)',
     description: 'Requires the admin level.',
@@ -128,7 +124,6 @@ export const roleRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${organization}/roles/:role_id`,
-    tag,
     operationId: 'deleteRole',
     summary: 'Delete a role (admin)',
     description: 'Requires the admin level. Access that the role grants to flags ends.',
@@ -139,7 +134,6 @@ export const roleRoutes = {
   listMemberships: route({
     method: 'GET',
     path: `${organization}/roles/:role_id/role_memberships`,
-    tag,
     operationId: 'listRoleMemberships',
     summary: 'List the members of a role',
     description: 'Returns a page of the users in the role.',
@@ -151,7 +145,6 @@ export const roleRoutes = {
   createMembership: route({
     method: 'POST',
     path: `${organization}/roles/:role_id/role_memberships`,
-    tag,
     operationId: 'createRoleMembership',
     summary: 'Add a user to a role (admin)',
     description: 'Requires the admin level. The user must be a member of the organization.',
@@ -163,7 +156,6 @@ export const roleRoutes = {
   getMembership: route({
     method: 'GET',
     path: `${organization}/roles/:role_id/role_memberships/:membership_id`,
-    tag,
     operationId: 'getRoleMembership',
     summary: 'Get a member of a role',
     description: 'Returns the user and when they were added.',
@@ -174,7 +166,6 @@ export const roleRoutes = {
   removeMembership: route({
     method: 'DELETE',
     path: `${organization}/roles/:role_id/role_memberships/:membership_id`,
-    tag,
     operationId: 'deleteRoleMembership',
     summary: 'Remove a user from a role (admin)',
     description: 'Requires the admin level.',
@@ -185,7 +176,6 @@ export const roleRoutes = {
   listResourceAccess: route({
     method: 'GET',
     path: `${organization}/resource_access`,
-    tag,
     operationId: 'listResourceAccess',
     summary: 'List the organization-wide access settings',
     description: 'Returns the access level of all members by type of resource.',
@@ -197,7 +187,6 @@ export const roleRoutes = {
   createResourceAccess: route({
     method: 'POST',
     path: `${organization}/resource_access`,
-    tag,
     operationId: 'createResourceAccess',
     summary: 'Set the access level of all members for a type of resource (admin)',
     description: 'Requires the admin level. There is one setting per type of resource.',
@@ -217,7 +206,6 @@ export const roleRoutes = {
   getResourceAccess: route({
     method: 'GET',
     path: `${organization}/resource_access/:id`,
-    tag,
     operationId: 'getResourceAccess',
     summary: 'Get an access setting',
     description: 'Returns one setting.',
@@ -228,7 +216,6 @@ export const roleRoutes = {
   updateResourceAccess: route({
     method: 'PATCH',
     path: `${organization}/resource_access/:id`,
-    tag,
     operationId: 'updateResourceAccess',
     summary: 'Change an access setting (admin)',
     description: 'Requires the admin level.',
@@ -242,7 +229,6 @@ export const roleRoutes = {
   removeResourceAccess: route({
     method: 'DELETE',
     path: `${organization}/resource_access/:id`,
-    tag,
     operationId: 'deleteResourceAccess',
     summary: 'Remove an access setting (admin)',
     description: 'Requires the admin level. The default of the organization applies again.',

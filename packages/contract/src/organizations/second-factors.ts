@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
-import { asUser, inOrganization, open, route } from '../route.ts'
+import { asUser, inOrganization, open, routesOf } from '../route.ts'
 import { FreeObjectInput, Instant, Nullable, OrganizationParams } from '../schema.ts'
 import { Methods, PasskeyOptions, Session, Token } from './session.ts'
 
-const tag = 'Second factor'
+const route = routesOf('Second factor')
 const passkeyBytesMax = 32 * 1024
 
 const Passkey = FreeObjectInput(passkeyBytesMax, 'What `navigator.credentials` returned, as JSON (WebAuthn Level 3).', {
@@ -81,7 +81,6 @@ export const secondFactorRoutes = {
   signIn: route({
     method: 'POST',
     path: '/api/login/second_factor',
-    tag,
     operationId: 'completeLogin',
     summary: 'Complete a sign-in with a second factor',
     description:
@@ -93,7 +92,6 @@ export const secondFactorRoutes = {
   passkeyOptions: route({
     method: 'POST',
     path: '/api/login/passkey/options',
-    tag,
     operationId: 'beginPasskeyLogin',
     summary: 'Begin a sign-in with a passkey instead of a password',
     description: 'The challenge is valid for 5 minutes and works once.',
@@ -108,7 +106,6 @@ export const secondFactorRoutes = {
   passkeySignIn: route({
     method: 'POST',
     path: '/api/login/passkey',
-    tag,
     operationId: 'loginWithPasskey',
     summary: 'Sign in with a passkey instead of a password',
     description: 'The passkey must have verified its user, by PIN or biometrics: it is both factors.',
@@ -123,7 +120,6 @@ export const secondFactorRoutes = {
   list: route({
     method: 'GET',
     path: factors,
-    tag,
     operationId: 'listSecondFactors',
     summary: 'List the second factors of the caller',
     description: 'Without their secrets.',
@@ -134,7 +130,6 @@ export const secondFactorRoutes = {
   prepareCode: route({
     method: 'POST',
     path: `${factors}/code`,
-    tag,
     operationId: 'prepareAuthenticatorApp',
     summary: 'Begin to add an authenticator app',
     description: `Returns its secret once. ${needsProof}`,
@@ -154,7 +149,6 @@ export const secondFactorRoutes = {
   addCode: route({
     method: 'POST',
     path: `${factors}/code/confirm`,
-    tag,
     operationId: 'addAuthenticatorApp',
     summary: 'Add an authenticator app with its first code',
     description: needsProof,
@@ -166,7 +160,6 @@ export const secondFactorRoutes = {
   preparePasskey: route({
     method: 'POST',
     path: `${factors}/passkey`,
-    tag,
     operationId: 'preparePasskey',
     summary: 'Begin to add a passkey',
     description: needsProof,
@@ -182,7 +175,6 @@ export const secondFactorRoutes = {
   addPasskey: route({
     method: 'POST',
     path: `${factors}/passkey/confirm`,
-    tag,
     operationId: 'addPasskey',
     summary: 'Add a passkey',
     description: needsProof,
@@ -194,7 +186,6 @@ export const secondFactorRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${factors}/:factor_id`,
-    tag,
     operationId: 'removeSecondFactor',
     summary: 'Remove a second factor',
     description: `The recovery codes go with the last one. ${needsProof}`,
@@ -211,7 +202,6 @@ export const secondFactorRoutes = {
   renewRecoveryCodes: route({
     method: 'POST',
     path: '/api/users/@me/recovery_codes',
-    tag,
     operationId: 'createRecoveryCodes',
     summary: 'Create ten new recovery codes; the old ones stop working',
     description: needsProof,
@@ -221,7 +211,6 @@ export const secondFactorRoutes = {
   prepareProof: route({
     method: 'POST',
     path: '/api/users/@me/proof/options',
-    tag,
     operationId: 'prepareProof',
     summary: 'Begin to prove who you are again, in this sign-in',
     description: 'Without a second factor, send the password.',
@@ -238,7 +227,6 @@ export const secondFactorRoutes = {
   prove: route({
     method: 'POST',
     path: '/api/users/@me/proof',
-    tag,
     operationId: 'prove',
     summary: 'Prove who you are again, in this sign-in',
     description: 'Send a second factor, or the password if you have none. Good for 10 minutes.',
@@ -254,7 +242,6 @@ export const secondFactorRoutes = {
   resetMember: route({
     method: 'DELETE',
     path: '/api/organizations/:parent_lookup_organization_id/members/:user_uuid/second_factors',
-    tag,
     operationId: 'resetMemberSecondFactors',
     summary: 'Remove all second factors of a member (admin)',
     description:

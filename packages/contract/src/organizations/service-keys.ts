@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { adminLevel } from '../levels.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { OrganizationParams } from '../schema.ts'
 import { ApiKey, keyFields, keyLabel } from './api-keys.ts'
 import { UserBasic } from './users.ts'
@@ -28,14 +28,13 @@ const NewServiceKey = Type.Object(
   { title: 'NewServiceKey', description: 'A new service key with its value.' },
 )
 
-const tag = 'Service keys'
+const route = routesOf('Service keys')
 const path = '/api/organizations/:parent_lookup_organization_id/service_keys' as const
 
 export const serviceKeyRoutes = {
   list: route({
     method: 'GET',
     path,
-    tag,
     operationId: 'listServiceKeys',
     summary: 'List the service keys of the organization (admin), newest first, without their values',
     description: 'Requires the admin level. Keys of all admins are listed.',
@@ -46,7 +45,6 @@ export const serviceKeyRoutes = {
   create: route({
     method: 'POST',
     path,
-    tag,
     operationId: 'createServiceKey',
     summary: 'Create a key that belongs to the organization, not to a person (admin); its value is returned once',
     description:
@@ -69,7 +67,6 @@ export const serviceKeyRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${path}/:key_id`,
-    tag,
     operationId: 'deleteServiceKey',
     summary: 'Revoke a service key (admin)',
     description:

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { asUser, open, route } from '../route.ts'
+import { asUser, open, routesOf } from '../route.ts'
 import { FreeObject, Instant, Nullable } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
@@ -67,7 +67,7 @@ const SignIn = Type.Object(
 )
 export type SignIn = Static<typeof SignIn>
 
-const tag = 'Sign-in'
+const route = routesOf('Sign-in')
 const InviteTokenParams = Type.Object({
   token: Type.String({
     pattern: '^[0-9A-Za-z]{43}$',
@@ -80,7 +80,6 @@ export const sessionRoutes = {
   login: route({
     method: 'POST',
     path: '/api/login',
-    tag,
     operationId: 'login',
     summary: 'Sign in with email and password; returns a personal API key that expires after 12 hours',
     description:
@@ -112,7 +111,6 @@ export const sessionRoutes = {
   resume: route({
     method: 'POST',
     path: '/api/session/resume',
-    tag,
     operationId: 'resumeSession',
     summary: 'Continue a sign-in with the cookie of a browser that stays signed in',
     description:
@@ -123,7 +121,6 @@ export const sessionRoutes = {
   listSignIns: route({
     method: 'GET',
     path: '/api/users/@me/sign_ins',
-    tag,
     operationId: 'listSignIns',
     summary: 'List the browsers in which the caller is signed in',
     description: 'Newest first, at most 50.',
@@ -133,7 +130,6 @@ export const sessionRoutes = {
   revokeSignIn: route({
     method: 'DELETE',
     path: '/api/users/@me/sign_ins/:sign_in_id',
-    tag,
     operationId: 'revokeSignIn',
     summary: 'Sign out another browser',
     description: 'Its keys are revoked at once, and its cookie is worthless.',
@@ -150,7 +146,6 @@ export const sessionRoutes = {
   logout: route({
     method: 'POST',
     path: '/api/logout',
-    tag,
     operationId: 'logout',
     summary: 'Sign out: revoke the key of this request, if it is a sign-in',
     description:
@@ -173,7 +168,6 @@ export const sessionRoutes = {
   readInvite: route({
     method: 'GET',
     path: '/api/signup/:token',
-    tag,
     operationId: 'getInvite',
     summary: 'Get the email address and organization of an invitation',
     description: 'For the sign-up page. The token is the only credential.',
@@ -193,7 +187,6 @@ export const sessionRoutes = {
   signup: route({
     method: 'POST',
     path: '/api/signup/:token',
-    tag,
     operationId: 'signUp',
     summary: 'Accept an invitation',
     description: 'Creates the account, joins the organization and signs in.',
@@ -218,7 +211,6 @@ export const sessionRoutes = {
   join: route({
     method: 'POST',
     path: '/api/signup/:token/join',
-    tag,
     operationId: 'joinOrganization',
     summary: 'Accept an invitation with an existing account',
     description: 'The caller joins the organization of the invitation.',

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { inOrganization, open, route } from '../route.ts'
+import { inOrganization, open, routesOf } from '../route.ts'
 import { IdInput, Instant, Nullable, OneOfInput, OrganizationParams, Uuid } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
@@ -83,7 +83,7 @@ export const TrustRelationship = Type.Object(
 )
 export type TrustRelationship = Static<typeof TrustRelationship>
 
-const tag = 'Token exchange'
+const route = routesOf('Token exchange')
 const relationships = '/api/organizations/:parent_lookup_organization_id/trust_relationships' as const
 const RelationshipParams = Type.Object({
   ...OrganizationParams.properties,
@@ -96,7 +96,6 @@ export const trustRelationshipRoutes = {
   list: route({
     method: 'GET',
     path: relationships,
-    tag,
     operationId: 'listTrustRelationships',
     summary: 'List the trust relationships (admin)',
     description: 'Requires the admin level. At most 100, oldest first.',
@@ -107,7 +106,6 @@ export const trustRelationshipRoutes = {
   create: route({
     method: 'POST',
     path: relationships,
-    tag,
     operationId: 'createTrustRelationship',
     summary: 'Trust tokens of an issuer (admin)',
     description:
@@ -128,7 +126,6 @@ export const trustRelationshipRoutes = {
   get: route({
     method: 'GET',
     path: `${relationships}/:relationship_id`,
-    tag,
     operationId: 'getTrustRelationship',
     summary: 'Get a trust relationship (admin)',
     description: 'Requires the admin level.',
@@ -139,7 +136,6 @@ export const trustRelationshipRoutes = {
   update: route({
     method: 'PATCH',
     path: `${relationships}/:relationship_id`,
-    tag,
     operationId: 'updateTrustRelationship',
     summary: 'Change a trust relationship (admin); its keys are revoked',
     description: 'Requires the admin level. Changes only the fields that the body contains.',
@@ -159,7 +155,6 @@ export const trustRelationshipRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${relationships}/:relationship_id`,
-    tag,
     operationId: 'deleteTrustRelationship',
     summary: 'Remove a trust relationship (admin); its keys stop at once',
     description: 'Requires the admin level. What its keys changed stays attributed to it.',
@@ -181,7 +176,6 @@ export const tokenExchangeRoutes = {
   exchange: route({
     method: 'POST',
     path: '/api/token',
-    tag,
     operationId: 'exchangeToken',
     summary: 'Exchange the identity token of a CI job or workload for a key (RFC 8693)',
     description:

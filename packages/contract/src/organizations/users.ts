@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from '../route.ts'
+import { asUser, routesOf } from '../route.ts'
 import { FreeObject, Instant, Nullable, Uuid } from '../schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
@@ -80,12 +80,11 @@ export const UserPatch = Type.Object(
   { title: 'CurrentUserWrite', description: 'Writable fields of the calling user.', examples: [{ first_name: 'Ada' }] },
 )
 
-const tag = 'Users'
+const route = routesOf('Users')
 export const userRoutes = {
   getMe: route({
     method: 'GET',
     path: '/api/users/@me',
-    tag,
     operationId: 'getCurrentUser',
     summary: 'Get the caller',
     description: 'Returns the user of the key with the current organization and project.',
@@ -96,7 +95,6 @@ export const userRoutes = {
   updateMe: route({
     method: 'PATCH',
     path: '/api/users/@me',
-    tag,
     operationId: 'updateCurrentUser',
     summary:
       'Change the caller: name, email and password (both require `current_password`), emails, current organization and project',

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import {
   bytesMaxKeyword,
   FreeObject,
@@ -155,14 +155,13 @@ export const PluginJob = Type.Object(
 export type PluginJob = Static<typeof PluginJob>
 
 const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the configuration.') })
-const tag = 'Plugin configurations'
+const route = routesOf('Plugin configurations')
 const configs = '/api/projects/:project_id/plugin_configs' as const
 
 export const pluginConfigRoutes = {
   list: route({
     method: 'GET',
     path: configs,
-    tag,
     operationId: 'listPluginConfigs',
     summary: 'List the plugin configurations of the project, in order',
     description: 'Events pass through the enabled plugins in this order. Secrets are masked.',
@@ -174,7 +173,6 @@ export const pluginConfigRoutes = {
   create: route({
     method: 'POST',
     path: configs,
-    tag,
     operationId: 'createPluginConfig',
     summary: 'Configure a plugin; updates an existing configuration (admin)',
     description: 'Requires the admin level. A plugin has one configuration per project: sending it again updates it.',
@@ -186,7 +184,6 @@ export const pluginConfigRoutes = {
   rearrange: route({
     method: 'PATCH',
     path: `${configs}/rearrange`,
-    tag,
     operationId: 'rearrangePluginConfigs',
     summary: 'Reorder plugins (admin)',
     description: 'Requires the admin level. Returns all configurations in the new order.',
@@ -204,7 +201,6 @@ export const pluginConfigRoutes = {
   get: route({
     method: 'GET',
     path: `${configs}/:id`,
-    tag,
     operationId: 'getPluginConfig',
     summary: 'Get a configuration',
     description: 'Secrets are masked; attachments are described by name and size.',
@@ -215,7 +211,6 @@ export const pluginConfigRoutes = {
   update: route({
     method: 'PATCH',
     path: `${configs}/:id`,
-    tag,
     operationId: 'updatePluginConfig',
     summary: 'Change a configuration; omitted secrets are unchanged (admin)',
     description:
@@ -228,7 +223,6 @@ export const pluginConfigRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${configs}/:id`,
-    tag,
     operationId: 'deletePluginConfig',
     summary: 'Disable a plugin; its configuration is retained (admin)',
     description: 'Requires the admin level. The plugin stops; the configuration can be enabled again.',
@@ -239,7 +233,6 @@ export const pluginConfigRoutes = {
   job: route({
     method: 'POST',
     path: `${configs}/:id/job`,
-    tag,
     operationId: 'startPluginJob',
     summary: 'Start a public job of the plugin (admin)',
     description: 'Requires the admin level. The job runs in the background; failures are retried.',
@@ -264,7 +257,6 @@ export const pluginConfigRoutes = {
   jobs: route({
     method: 'GET',
     path: `${configs}/:id/jobs`,
-    tag,
     operationId: 'listPluginJobs',
     summary: 'List the pending jobs of the plugin, next one first',
     description: 'Returns a page of waiting and running jobs.',
@@ -276,7 +268,6 @@ export const pluginConfigRoutes = {
   logs: route({
     method: 'GET',
     path: `${configs}/:id/logs`,
-    tag,
     operationId: 'listPluginLogs',
     summary: 'List the log entries of the plugin, newest first',
     description: 'Entries are retained for a limited time and number.',
@@ -294,7 +285,6 @@ export const pluginConfigRoutes = {
   metrics: route({
     method: 'GET',
     path: `${configs}/:id/metrics`,
-    tag,
     operationId: 'getPluginMetrics',
     summary: 'Get the metrics of the plugin of the last 24 hours',
     description: 'Totals of the last 24 hours, and the same by hour.',

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { ActivityChange, activityAnswer, activityQuery } from '../flags/activity.ts'
 import { Page, PageQuery } from '../page.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
@@ -143,14 +143,13 @@ const PluginInUse = Type.Object(
 )
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
-const tag = 'Plugins'
+const route = routesOf('Plugins')
 const plugins = '/api/organizations/:parent_lookup_organization_id/plugins' as const
 
 export const pluginRoutes = {
   list: route({
     method: 'GET',
     path: plugins,
-    tag,
     operationId: 'listPlugins',
     summary: 'List the plugins available to the organization',
     description: 'Returns a page of own plugins and of those that other organizations share.',
@@ -162,7 +161,6 @@ export const pluginRoutes = {
   create: route({
     method: 'POST',
     path: plugins,
-    tag,
     operationId: 'createPlugin',
     summary: 'Register a plugin; nothing is fetched (admin)',
     description: 'Requires the admin level. Use `installPlugin` to fetch code, or `updatePluginSource` to write it.',
@@ -175,7 +173,6 @@ export const pluginRoutes = {
   install: route({
     method: 'POST',
     path: `${plugins}/install`,
-    tag,
     operationId: 'installPlugin',
     summary:
       'Install a plugin from npm, GitHub or GitLab, all or nothing; streams progress with `Accept: application/x-ndjson` (admin)',
@@ -198,7 +195,6 @@ export const pluginRoutes = {
   activity: route({
     method: 'GET',
     path: `${plugins}/activity`,
-    tag,
     operationId: 'listPluginActivity',
     summary: 'List the activity of all plugins of the organization, newest first',
     description:
@@ -214,7 +210,6 @@ export const pluginRoutes = {
   repository: route({
     method: 'GET',
     path: `${plugins}/repository`,
-    tag,
     operationId: 'listPluginCatalog',
     summary: 'List the plugin catalog',
     description: 'The fields of a plugin are blank; the entries are in `results`.',
@@ -225,7 +220,6 @@ export const pluginRoutes = {
   unused: route({
     method: 'GET',
     path: `${plugins}/unused`,
-    tag,
     operationId: 'listUnusedPlugins',
     summary: "List the ids of the organization's plugins that are not enabled in any project",
     description: 'The fields of a plugin are blank; the ids are in `results`.',
@@ -240,7 +234,6 @@ export const pluginRoutes = {
   get: route({
     method: 'GET',
     path: `${plugins}/:id`,
-    tag,
     operationId: 'getPlugin',
     summary: 'Get a plugin',
     description: 'Returns an own plugin or one that another organization shares.',
@@ -251,7 +244,6 @@ export const pluginRoutes = {
   update: route({
     method: 'PATCH',
     path: `${plugins}/:id`,
-    tag,
     operationId: 'updatePlugin',
     summary: 'Change the metadata of a plugin (admin)',
     description: 'Requires the admin level. Changes only the fields that the body contains; the code does not change.',
@@ -263,7 +255,6 @@ export const pluginRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${plugins}/:id`,
-    tag,
     operationId: 'deletePlugin',
     summary: 'Uninstall a plugin with its source and its configurations (admin)',
     description: 'Requires the admin level. Stored data of the plugin is deleted as well.',
@@ -274,7 +265,6 @@ export const pluginRoutes = {
   checkForUpdates: route({
     method: 'GET',
     path: `${plugins}/:id/check_for_updates`,
-    tag,
     operationId: 'checkPluginForUpdates',
     summary: 'Check the origin of the plugin for a newer version',
     description: 'Queries the registry. `update_available` is null and `warning` is set if it is unreachable.',
@@ -285,7 +275,6 @@ export const pluginRoutes = {
   source: route({
     method: 'GET',
     path: `${plugins}/:id/source`,
-    tag,
     operationId: 'getPluginSource',
     summary: 'Get the source files of a plugin',
     description: 'Returns the text of every file in `source`.',
@@ -296,7 +285,6 @@ export const pluginRoutes = {
   updateSource: route({
     method: 'PATCH',
     path: `${plugins}/:id/update_source`,
-    tag,
     operationId: 'updatePluginSource',
     summary: 'Write source files (file name → text, or null to delete) and compile them (admin)',
     description:
@@ -311,7 +299,6 @@ export const pluginRoutes = {
   previewUpgrade: route({
     method: 'GET',
     path: `${plugins}/:id/preview_upgrade`,
-    tag,
     operationId: 'previewPluginUpgrade',
     summary: 'Preview the changes of installing the newest version, or the version `tag`; stores nothing (admin)',
     description: 'Requires the admin level. Downloads the version and compares it with the installed one.',
@@ -329,7 +316,6 @@ export const pluginRoutes = {
   releaseChanges: route({
     method: 'GET',
     path: `${plugins}/:id/release_changes`,
-    tag,
     operationId: 'getPluginReleaseChanges',
     summary: "Compare another organization's plugin as it is now with the release that this organization accepted",
     description: 'Review the changes, then accept them with `acceptPluginRelease`.',
@@ -350,7 +336,6 @@ export const pluginRoutes = {
   accept: route({
     method: 'POST',
     path: `${plugins}/:id/accept`,
-    tag,
     operationId: 'acceptPluginRelease',
     summary: "Let this organization's projects run another organization's plugin as it is now (admin)",
     description:
@@ -369,7 +354,6 @@ export const pluginRoutes = {
   upgrade: route({
     method: 'POST',
     path: `${plugins}/:id/upgrade`,
-    tag,
     operationId: 'upgradePlugin',
     summary:
       'Install the newest version, or the version `tag`; streams progress with `Accept: application/x-ndjson` (admin)',

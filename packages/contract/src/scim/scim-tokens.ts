@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { adminLevel } from '../levels.ts'
 import { keyLabel } from '../organizations/api-keys.ts'
 import { UserBasic } from '../organizations/users.ts'
-import { inOrganization, route } from '../route.ts'
+import { inOrganization, routesOf } from '../route.ts'
 import { Instant, InstantInput, Nullable, OrganizationParams, Uuid } from '../schema.ts'
 
 export const ScimToken = Type.Object(
@@ -26,14 +26,13 @@ const NewScimToken = Type.Object(
   { title: 'NewScimToken', description: 'A new SCIM token with its value.' },
 )
 
-const tag = 'Provisioning (SCIM)'
+const route = routesOf('Provisioning (SCIM)')
 const path = '/api/organizations/:parent_lookup_organization_id/scim_tokens' as const
 
 export const scimTokenRoutes = {
   list: route({
     method: 'GET',
     path,
-    tag,
     operationId: 'listScimTokens',
     summary: 'List the SCIM tokens of the organization (admin), newest first, without their values',
     description: 'Requires the admin level.',
@@ -44,7 +43,6 @@ export const scimTokenRoutes = {
   create: route({
     method: 'POST',
     path,
-    tag,
     operationId: 'createScimToken',
     summary: 'Create a token for SCIM (owner); its value is returned once',
     description:
@@ -60,7 +58,6 @@ export const scimTokenRoutes = {
   remove: route({
     method: 'DELETE',
     path: `${path}/:token_id`,
-    tag,
     operationId: 'deleteScimToken',
     summary: 'Revoke a SCIM token (owner)',
     description:

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from '../route.ts'
+import { asUser, routesOf } from '../route.ts'
 import {
   bytesMaxKeyword,
   EventStream,
@@ -167,13 +167,12 @@ export const EdgeSubject = Type.Object(
 )
 export type EdgeSubject = Static<typeof EdgeSubject>
 
-const tag = 'Edges'
+const route = routesOf('Edges')
 
 export const edgeRoutes = {
   stream: route({
     method: 'POST',
     path: '/api/edge/stream',
-    tag,
     operationId: 'streamEdgeState',
     isAudited: false,
     summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
@@ -195,7 +194,6 @@ export const edgeRoutes = {
   batches: route({
     method: 'POST',
     path: '/api/edge/batches',
-    tag,
     operationId: 'sendEdgeBatches',
     isAudited: false,
     summary: 'Send events and counts that an edge received; idempotent by batch id',
@@ -217,7 +215,6 @@ export const edgeRoutes = {
   subjects: route({
     method: 'POST',
     path: '/api/edge/subjects',
-    tag,
     operationId: 'getEdgeSubject',
     isAudited: false,
     summary: 'Get the stored data of a person and groups that flag evaluation needs',

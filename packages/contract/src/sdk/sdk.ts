@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { FlagDefinition } from '../flags/flag-definition.ts'
-import { type Credential, open, route } from '../route.ts'
+import { type Credential, open, routesOf } from '../route.ts'
 import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from '../schema.ts'
 
 /**
@@ -8,10 +8,10 @@ import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from '.
  * encodings (gzip, base64 forms) and their credentials are tokens, not personal keys.
  */
 
-const evaluationTag = 'Evaluation (project token)'
-const eventsTag = 'Events (project token)'
-const ofrepTag = 'OFREP (project token or secret key)'
-const definitionsTag = 'Definitions (personal or project secret key)'
+const evaluationRoute = routesOf('Evaluation (project token)')
+const eventsRoute = routesOf('Events (project token)')
+const ofrepRoute = routesOf('OFREP (project token or secret key)')
+const definitionsRoute = routesOf('Definitions (personal or project secret key)')
 
 const token = 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'
 
@@ -238,10 +238,9 @@ const TokenParams = Type.Object({ token: Type.String({ description: 'The project
 const ProjectIdParam = Type.String({ description: 'Project id, or `@current`.', examples: ['1'] })
 
 const events = (path: `/${string}`, operationId: string, description: string) =>
-  route({
+  eventsRoute({
     method: 'POST',
     path,
-    tag: eventsTag,
     operationId,
     summary: 'Send events: one, a list, or `{api_key, batch}`; acknowledged when they are durable',
     description,
@@ -251,10 +250,9 @@ const events = (path: `/${string}`, operationId: string, description: string) =>
     responses: { 200: EventsAnswer },
   })
 const definitions = (path: `/${string}`, operationId: string, description: string) =>
-  route({
+  definitionsRoute({
     method: 'GET',
     path,
-    tag: definitionsTag,
     operationId,
     summary: 'Get the definitions for local evaluation; supports ETag and 304',
     description,
@@ -269,10 +267,9 @@ const definitions = (path: `/${string}`, operationId: string, description: strin
 const encodings = 'Bodies can be compressed with gzip (`Content-Encoding: gzip` or `compression=gzip`).'
 
 export const sdkRoutes = [
-  route({
+  evaluationRoute({
     method: 'POST',
     path: '/flags',
-    tag: evaluationTag,
     operationId: 'evaluateFlags',
     summary: 'Evaluate flags for a person',
     description: `Evaluated from memory; available during a database outage. The token in the body is the credential. ${encodings}`,
@@ -296,10 +293,9 @@ export const sdkRoutes = [
     takesOverrides: true,
     responses: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
   }),
-  route({
+  evaluationRoute({
     method: 'POST',
     path: '/decide',
-    tag: evaluationTag,
     operationId: 'decide',
     summary: 'Evaluate flags for older clients (`v` 1 to 4)',
     description: 'The path of older PostHog SDKs. Use `/flags/` in new code.',
@@ -322,10 +318,9 @@ export const sdkRoutes = [
     'getLocalEvaluation',
     'The path of older SDKs for the same definitions.',
   ),
-  route({
+  definitionsRoute({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:key/remote_config',
-    tag: definitionsTag,
     operationId: 'getRemoteConfig',
     summary: 'Get the payload of a flag, by key or id',
     description: 'Returns the payload for `true` as JSON; the response has no body if there is none.',
@@ -339,10 +334,9 @@ export const sdkRoutes = [
     mayBeEmpty: true,
     responses: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
   }),
-  route({
+  definitionsRoute({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/stream',
-    tag: definitionsTag,
     operationId: 'streamFlagDefinitions',
     summary: 'Stream the definitions and their changes as server-sent events; resumes from Last-Event-ID',
     description: 'The first event contains all definitions, each later one a change. The stream stays open.',
@@ -353,10 +347,9 @@ export const sdkRoutes = [
     responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
-  route({
+  evaluationRoute({
     method: 'GET',
     path: '/array/:token/config',
-    tag: evaluationTag,
     operationId: 'getBrowserConfig',
     summary: 'Get the configuration of posthog-js',
     description: 'Switches off everything that Halyard does not do, such as session recording.',
@@ -378,10 +371,9 @@ export const sdkRoutes = [
       }),
     },
   }),
-  route({
+  evaluationRoute({
     method: 'GET',
     path: '/array/:token/config.js',
-    tag: evaluationTag,
     operationId: 'getBrowserConfigScript',
     summary: 'Get the configuration of posthog-js as a script',
     description: 'Loaded by the browser SDK. Contains the same configuration.',
@@ -395,10 +387,9 @@ export const sdkRoutes = [
     },
     mediaType: 'application/javascript',
   }),
-  route({
+  evaluationRoute({
     method: 'GET',
     path: '/static/array.js',
-    tag: evaluationTag,
     operationId: 'getBrowserLibrary',
     summary: 'Get posthog-js as a script',
     description: "Loaded by PostHog's HTML snippet, or by a script tag. The script defines `window.posthog`.",
@@ -412,10 +403,9 @@ export const sdkRoutes = [
   events('/capture', 'captureEvent', `One event per request. ${encodings}`),
   events('/track', 'trackEvent', 'The path of old SDKs.'),
   events('/engage', 'engageEvent', 'The path of old SDKs for person properties.'),
-  route({
+  ofrepRoute({
     method: 'POST',
     path: '/ofrep/v1/evaluate/flags',
-    tag: ofrepTag,
     operationId: 'evaluateAllFlagsOfrep',
     summary: 'Evaluate all flags; supports ETag and 304, and returns the URL of the event stream',
     description:
@@ -428,10 +418,9 @@ export const sdkRoutes = [
     responses: { 200: OfrepFlags, 304: null },
     refusal: OfrepProblem,
   }),
-  route({
+  ofrepRoute({
     method: 'POST',
     path: '/ofrep/v1/evaluate/flags/:key',
-    tag: ofrepTag,
     operationId: 'evaluateFlagOfrep',
     summary: 'Evaluate one flag',
     description: 'For OpenFeature server clients.',
@@ -443,10 +432,9 @@ export const sdkRoutes = [
     responses: { 200: OfrepFlag },
     refusal: OfrepProblem,
   }),
-  route({
+  ofrepRoute({
     method: 'GET',
     path: '/ofrep/v1/stream',
-    tag: ofrepTag,
     operationId: 'streamOfrepChanges',
     summary: 'Stream `refetchEvaluation` after each change as server-sent events',
     description: 'OpenFeature web clients connect to it after an evaluation. The stream stays open.',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inProject, route } from '../route.ts'
+import { inProject, routesOf } from '../route.ts'
 import { FreeObject, FreeObjectInput, Instant, kibibyte, Nullable, ProjectParams } from '../schema.ts'
 
 export const payloadSchemaBytesMax = 64 * kibibyte
@@ -21,7 +21,7 @@ export const PayloadSchema = Type.Object(
 )
 export type PayloadSchema = Static<typeof PayloadSchema>
 
-const tag = 'Typed flags'
+const route = routesOf('Typed flags')
 const project = '/api/projects/:project_id' as const
 const path = `${project}/feature_flags/:id/payload_schema` as const
 
@@ -29,7 +29,6 @@ export const payloadSchemaRoutes = {
   list: route({
     method: 'GET',
     path: `${project}/payload_schemas`,
-    tag,
     operationId: 'listPayloadSchemas',
     summary: 'List the payload schemas of all flags',
     description: 'Flags without a schema are not listed. Ordered by flag id.',
@@ -41,7 +40,6 @@ export const payloadSchemaRoutes = {
   get: route({
     method: 'GET',
     path,
-    tag,
     operationId: 'getPayloadSchema',
     summary: 'Get the payload schema of a flag',
     description: 'The schema is null when there is none.',
@@ -52,7 +50,6 @@ export const payloadSchemaRoutes = {
   put: route({
     method: 'PUT',
     path,
-    tag,
     operationId: 'setPayloadSchema',
     summary: 'Set the payload schema of a flag',
     description:
@@ -67,7 +64,6 @@ export const payloadSchemaRoutes = {
   remove: route({
     method: 'DELETE',
     path,
-    tag,
     operationId: 'deletePayloadSchema',
     summary: 'Remove the payload schema of a flag',
     description: 'Payloads can be any JSON again.',

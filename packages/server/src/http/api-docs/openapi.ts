@@ -15,7 +15,7 @@ const tags: Readonly<Record<string, string>> = {
   Evaluation: 'Evaluate flags with the reason for each value, for debugging.',
   'Flag versions': 'Every change of a flag is a version that can be restored.',
   'Bulk changes': 'Change or delete many flags in one transaction.',
-  'Flag intents': 'Switch, archive and edit a flag in one small step.',
+  'Flag edits': 'Switch, archive and edit a flag in one small step.',
   'Token exchange': 'Trust relationships with issuers, whose tokens are exchanged for short-lived keys.',
   'Typed flags': 'Payload schemas, and the manifest of the OpenFeature CLI.',
   'Flag health': 'Flags that need attention, their owners, links and comments, and what uses a flag or a cohort.',
