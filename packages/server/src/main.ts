@@ -289,10 +289,15 @@ function createChangeControl(
   database: Database,
   plugins: PluginSystem,
 ) {
+  const findCountedEvents = (projectId: number) => database.query(tx => tx.countedEvents.listLive(projectId))
   const scanner = createScanner(
     storage.sqlite
-      ? { database: { kind: 'sqlite', path: storage.sqlite.path }, handle: inMemory(storage.sqlite) }
-      : { database: { kind: 'postgres', url: config.databaseUrl } },
+      ? {
+          database: { kind: 'sqlite', path: storage.sqlite.path },
+          handle: inMemory(storage.sqlite),
+          findCountedEvents,
+        }
+      : { database: { kind: 'postgres', url: config.databaseUrl }, findCountedEvents },
   )
   const outgoing = createGuardedClient({
     trustedOrigins: config.trustedOrigins,

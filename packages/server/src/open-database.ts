@@ -16,7 +16,7 @@ import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/p
 import { createSecretBox } from './storage/secret-box.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { clearStoreMemory, createStoreMemory, type Database, sqlStores } from './stores.ts'
+import { clearStoreMemory, createStoreMemory, databaseOn, sqlStores } from './stores.ts'
 import type { WorkerBus } from './worker-bus.ts'
 
 type Log = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
@@ -49,11 +49,13 @@ export async function openDatabase(deps: Deps) {
     () => clearStoreMemory(memory),
   )
   const eventsService = createEventsService({ config, registry: metrics.registry, log })
-  const database: Database = createSqlDatabase(
-    storage,
-    (db, end) => sqlStores(db, end, memory, config, emailBox, eventsService.events),
-    exchange.announce,
-    storage.writersMax,
+  const database = databaseOn(
+    createSqlDatabase(
+      storage,
+      (db, end) => sqlStores(db, end, memory, config, emailBox, eventsService.events),
+      exchange.announce,
+      storage.writersMax,
+    ),
   )
   watchAuditHeads(metrics.registry, () => database.read(tx => tx.audit.listHeads()))
   eventsService.start(database)

@@ -3,6 +3,7 @@ import { createEvaluationCounts, type EvaluationCounts } from './api/sdk/evaluat
 import { createSdkAccess, type SdkAccess } from './api/sdk/sdk-access.ts'
 import { createSdkEvaluation, type SdkEvaluation } from './api/sdk/sdk-evaluation.ts'
 import { createStreams, type Streams } from './api/streams/streams.ts'
+import type { FindCountedEvents } from './domain/counted-event.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
 import type { ProjectSource } from './evaluation/projects/project-source.ts'
 import type { ReadOverrides } from './evaluation/projects/signed-overrides.ts'
@@ -21,6 +22,7 @@ import type { Instant } from './instant.ts'
 import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-memory-budget.ts'
 import { missing } from './problem.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
+import { createProjectCache } from './storage/changes/invalidated-cache.ts'
 import type { Database } from './stores.ts'
 import type { AcceptsToken, Actor } from './tenancy.ts'
 
@@ -63,11 +65,29 @@ export interface ServingSource {
 /** All of it from the database. */
 export const storedSource = (database: Database, changes: ChangeFeed): ServingSource => ({
   projects: storedProjects(database),
-  subjects: cachedSubjects(storedSubjects(database), changes),
+  subjects: cachedSubjects(storedSubjects(database, cachedCountedEvents(database, changes)), changes),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
   currentProjectOf: cachedCurrentProject(database),
   changes,
 })
+
+/** In memory, so that a lookup of a person needs nothing but the persons. They change when cohorts do. */
+function cachedCountedEvents(database: Database, changes: ChangeFeed): FindCountedEvents {
+  const cache = createProjectCache<{ readonly projectId: number; readonly events: CountedEvents }>({
+    changes,
+    sizeMax: countedProjectsMax,
+    isConcerned: ({ topic }) => topic === 'cohort' || topic === 'project',
+    projectOf: ({ projectId }) => projectId,
+  })
+  const read = async (projectId: number) => ({
+    projectId,
+    events: await database.query(tx => tx.countedEvents.listLive(projectId)),
+  })
+  return async projectId => (await cache.get(String(projectId), () => read(projectId)))!.events
+}
+
+type CountedEvents = Awaited<ReturnType<FindCountedEvents>>
+const countedProjectsMax = 10_000
 
 interface Deps {
   readonly source: ServingSource

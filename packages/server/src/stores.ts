@@ -48,6 +48,7 @@ import { sqlImportStore } from './features/imports/import-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import type { GroupRef } from './features/persons/group.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
+import { sqlGroupTypeStore } from './features/persons/group-type-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPersonRetentionStore } from './features/persons/retention/person-retention-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
@@ -76,7 +77,7 @@ import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import type { ChangeTopic } from './storage/changes/changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { SecretBox } from './storage/secret-box.ts'
-import type { ReadLimits, TransactionEnd, TransactionHints } from './storage/sql-database.ts'
+import type { ReadLimits, SqlDatabase, TransactionEnd, TransactionHints } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.generated.ts'
 
 /** What is cached from one transaction to the next. */
@@ -131,7 +132,7 @@ const announce = (end: TransactionEnd, topic: ChangeTopic, entityId: string): vo
 
 const fourEyesDaysDefault = 30
 
-const factories = {
+const mainFactories = {
   accountTies: ({ db, limits }) => sqlAccountTieStore(db, limits?.fourEyesDays ?? fourEyesDaysDefault),
   accountTokens: ({ db }) => sqlAccountTokenStore(db),
   roles: ({ db }) => sqlRoleStore(db),
@@ -144,13 +145,11 @@ const factories = {
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   codeReferences: ({ db }) => sqlCodeReferenceStore(db),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
-  cohortMembers: ({ db, end }) => sqlCohortMemberStore(db, announcePersons(end)),
   cohorts: ({ db }) => sqlCohortStore(db),
   countedEvents: ({ db }) => sqlCountedEventStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
   definitions: ({ db }) => sqlDefinitionStore(db),
-  eventDays: ({ db, end }) => sqlEventDayStore(db, announcePersons(end)),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventBacklog: ({ backlog }) => backlog(),
   eventCounts: ({ db, events, backlog }): EventCountStore =>
@@ -158,7 +157,7 @@ const factories = {
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
   flags: ({ db, limits }) => sqlFlagStore(db, limits),
   freezes: ({ db }) => sqlFreezeStore(db),
-  groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
+  groupTypes: ({ db }) => sqlGroupTypeStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
   identityProviders: ({ db }) => sqlIdentityProviderStore(db),
   inbox: ({ db }) => sqlInboxStore(db),
@@ -170,9 +169,6 @@ const factories = {
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
   payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
-  persons: ({ db, end }) => sqlPersonStore(db, announcePersons(end)),
-  personRetention: ({ db, end, limits }) =>
-    sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginFlagCursors: ({ db }) => sqlFlagCursorStore(db),
   pluginJobs: ({ db }) => sqlPluginJobStore(db),
@@ -198,22 +194,53 @@ const factories = {
     events ? clickHouseUsageStore(sqlUsageStore(db), events, backlog()) : sqlUsageStore(db),
   usageHistory: ({ db }) => sqlUsageHistoryStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
-} satisfies Record<string, (context: StoreContext) => object>
+} satisfies Factories
 
-/** Everything that is stored, as seen from inside one transaction. */
-export type Stores = { readonly [Name in keyof typeof factories]: ReturnType<(typeof factories)[Name]> }
+/** What may lie in a database of its own: statements on it name no other table, and it names the rows of others by id only. */
+const personFactories = {
+  changes: mainFactories.changes,
+  cohortMembers: ({ db, end }) => sqlCohortMemberStore(db, announcePersons(end)),
+  eventDays: ({ db, end }) => sqlEventDayStore(db, announcePersons(end)),
+  groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
+  persons: ({ db, end }) => sqlPersonStore(db, announcePersons(end)),
+  instance: mainFactories.instance,
+  personRetention: ({ db, end, limits }) =>
+    sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
+  receivedBatches: mainFactories.receivedBatches,
+} satisfies Factories
+
+type Factories = Readonly<Record<string, (context: StoreContext) => object>>
+type Created<F extends Factories> = { readonly [Name in keyof F]: ReturnType<F[Name]> }
+
+/** Persons, groups and what is stored about each of them, as seen from inside one transaction. */
+export type PersonStores = Created<typeof personFactories>
+
+/** Everything else that is stored. */
+export interface Stores extends Created<typeof mainFactories> {
+  /** Those of a transaction that was started `withPersons`; in any other one, access throws. */
+  readonly people: PersonStores
+}
+
+/** What one database can hold. */
+export type AllStores = Stores & PersonStores
 
 /** A transaction needs a few of the many stores: each is created on first access. */
 class LazyStores {
   readonly context: StoreContext
   readonly created: Partial<Record<string, unknown>> = {}
+  joined: PersonStores | undefined
 
   constructor(context: StoreContext) {
     this.context = context
   }
+
+  get people(): PersonStores {
+    if (!this.joined) throw new Error('This transaction was not started `withPersons`.')
+    return this.joined
+  }
 }
 
-for (const [name, create] of Object.entries(factories)) {
+for (const [name, create] of Object.entries({ ...mainFactories, ...personFactories })) {
   Object.defineProperty(LazyStores.prototype, name, {
     get(this: LazyStores) {
       this.created[name] ??= create(this.context)
@@ -229,7 +256,7 @@ export const sqlStores = (
   limits?: StoreLimits,
   emailBox?: SecretBox,
   events?: EventsDatabase,
-): Stores => {
+): AllStores => {
   let audit: ReturnType<typeof sqlAuditStore> | undefined
   let backlog: EventBacklogStore | undefined
   const context: StoreContext = {
@@ -243,19 +270,49 @@ export const sqlStores = (
       return backlog
     },
   }
-  return new LazyStores(context) as unknown as Stores
+  return new LazyStores(context) as unknown as AllStores
 }
 
-export interface Database {
+interface Reads<S> {
+  /** Several reads of one snapshot. */
+  read<T>(work: (tx: S) => Promise<T>, limits?: ReadLimits): Promise<T>
+  /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
+  query<T>(work: (tx: S) => Promise<T>): Promise<T>
+}
+
+export interface Database extends Reads<Stores> {
   /**
    * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must have no effects
    * outside its stores. When the promise resolves, the work is durable and this node has applied its changes; only when the database
    * fails right after the commit are they applied by the next poll. Raises `unavailable` when the database is. Must not be awaited by a
    * listener of the change feed.
    */
-  transaction<T>(work: (tx: Stores) => Promise<T>, hints?: TransactionHints): Promise<T>
-  /** Several reads of one snapshot. */
-  read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
-  /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
-  query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Stores) => Promise<T>, hints?: Hints): Promise<T>
+  /** Persons and groups. What needs nothing else asks here, and is independent of the rest. */
+  readonly people: PersonsDatabase
+}
+
+export interface PersonsDatabase extends Reads<PersonStores> {
+  /** As `Database.transaction`. */
+  transaction<T>(work: (tx: PersonStores) => Promise<T>, hints?: TransactionHints): Promise<T>
+}
+
+export interface Hints extends TransactionHints {
+  /** It also reads or writes persons or groups, through `people`. */
+  readonly withPersons?: boolean
+}
+
+export function databaseOn(main: SqlDatabase<AllStores>): Database {
+  return {
+    read: main.read,
+    query: main.query,
+    transaction: (work, { withPersons = false, ...hints } = {}) =>
+      main.transaction(tx => work(withPersons ? joinStores(tx, tx) : tx), hints),
+    people: main,
+  }
+}
+
+function joinStores(stores: AllStores, people: PersonStores): Stores {
+  ;(stores as unknown as LazyStores).joined = people
+  return stores
 }

@@ -7,7 +7,7 @@ import { migrate, NewerDatabaseError, schemaVersion } from '../storage/migration
 import { openStorage, type Storage } from '../storage/open-storage.ts'
 import { notifyChanges } from '../storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from '../storage/sql-database.ts'
-import { type Database, sqlStores } from '../stores.ts'
+import { type Database, databaseOn, sqlStores } from '../stores.ts'
 import { CommandError } from './usage.ts'
 
 type Work<T> = (database: Database, storage: Storage, config: Config) => Promise<T>
@@ -31,7 +31,7 @@ export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: 
     const announce = async () => {
       if (storage.pool) await notifyChanges(storage.pool)
     }
-    return await work(createSqlDatabase(storage, sqlStores, announce), storage, config)
+    return await work(databaseOn(createSqlDatabase(storage, sqlStores, announce)), storage, config)
   } finally {
     await storage.close()
   }

@@ -46,11 +46,6 @@ export interface PersonFilter {
   readonly email?: string
 }
 
-export interface PersonMerge {
-  readonly fromId: number
-  readonly intoId: number
-}
-
 export interface HashKey {
   readonly flagKey: string
   readonly hashKey: string

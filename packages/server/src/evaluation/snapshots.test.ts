@@ -35,7 +35,7 @@ onEachDatabase('snapshots', dialect => {
       if (isAway) throw new Problem('unavailable', 'The database is away.')
       return s.halyard.database.read(work)
     }
-    const database = { read: counted, query: counted }
+    const database = { read: counted, query: counted, people: s.halyard.database.people }
     const snapshots = createSnapshots({
       source: storedProjects(database, listCohorts),
       changes: {

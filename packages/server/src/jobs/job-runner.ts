@@ -1,5 +1,5 @@
 import { type Instant, plusMilliseconds } from '../instant.ts'
-import type { Database, Stores } from '../stores.ts'
+import type { Database, Hints, Stores } from '../stores.ts'
 
 /** Recurring work that one node at a time runs for the whole cluster. */
 export interface Job {
@@ -12,9 +12,11 @@ export interface Job {
 export interface JobContext {
   readonly now: Instant
   /** As `Database.transaction`, but raises `LeaseLost` and writes nothing when another node has taken over meanwhile. */
-  transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Stores) => Promise<T>, hints?: Hints): Promise<T>
   /** As `Database.read`. */
   read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  /** As `Database.people`: without the lease, for reads and for work that two nodes may do. */
+  readonly people: Database['people']
   /** The program is ending: a long run leaves the rest for later. */
   isStopping(): boolean
 }
@@ -66,11 +68,12 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
       now,
       read: work => database.read(work),
       isStopping: () => isClosed,
-      transaction: work =>
+      people: database.people,
+      transaction: (work, hints) =>
         database.transaction(async tx => {
           if (!(await tx.leases.keep(lease, until()))) throw new LeaseLost(job.name)
           return work(tx)
-        }),
+        }, hints),
     }
     try {
       await job.run(context)

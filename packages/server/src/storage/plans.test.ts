@@ -1,6 +1,6 @@
 import { CompiledQuery, Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Stores, sqlStores } from '../stores.ts'
+import { type AllStores, sqlStores } from '../stores.ts'
 import { migrate } from './migrations/migrate.ts'
 import { readOnlyEnd } from './sql-database.ts'
 import { openSqlite } from './sqlite/sqlite-connection.ts'
@@ -17,7 +17,7 @@ const db = new Kysely<Tables>({
 beforeAll(() => migrate(db, 'sqlite'))
 afterAll(() => db.destroy())
 
-async function planOf(ask: (stores: Stores) => Promise<unknown>): Promise<string[]> {
+async function planOf(ask: (stores: AllStores) => Promise<unknown>): Promise<string[]> {
   asked.length = 0
   await ask(sqlStores(db, readOnlyEnd))
   const steps: string[] = []
@@ -32,7 +32,7 @@ async function planOf(ask: (stores: Stores) => Promise<unknown>): Promise<string
 const item = { scope: 'FeatureFlag', itemId: '1' } as const
 const page = { limit: 10, offset: 0 }
 
-it.each<[string, RegExp, (stores: Stores) => Promise<unknown>]>([
+it.each<[string, RegExp, (stores: AllStores) => Promise<unknown>]>([
   ['flags by id', /^SEARCH flags USING INTEGER PRIMARY KEY/, s => s.flags.findLive(1, [1, 2, 3, 4, 5, 6, 7, 8])],
   ['a flag by key', /^SEARCH flags USING INDEX flags_live_key/, s => s.flags.findLiveByKey(1, 'a')],
   ['flags of a key', /^SEARCH flags USING INDEX flags_live_key/, s => s.flags.listLiveByKey('o', 'a')],

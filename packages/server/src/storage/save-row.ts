@@ -37,21 +37,22 @@ export class StaleWrite extends Error {
   }
 }
 
-/** Saves a row whose new version is one above the stored one. Raises `StaleWrite` when another transaction saved first. */
+/**
+ * Saves a row whose new version is one above the stored one. Raises `StaleWrite` when another transaction saved first. Tables that are
+ * partitioned by project need its id.
+ */
 export async function saveVersioned<T extends VersionedTable>(
   db: Kysely<Tables>,
   table: T,
   id: number,
   columns: ColumnsOf<T> & { readonly version: number },
+  projectId?: number,
 ): Promise<void> {
-  requireSaved(
-    (
-      await update(db, table, columns)
-        .where('id', '=', id)
-        .where('version', '=', columns.version - 1)
-        .executeTakeFirst()
-    ).numUpdatedRows,
-  )
+  let save = update(db, table, columns)
+    .where('id', '=', id)
+    .where('version', '=', columns.version - 1)
+  if (projectId !== undefined) save = save.where('project_id', '=', projectId)
+  requireSaved((await save.executeTakeFirst()).numUpdatedRows)
 }
 
 /** The compare-and-set found the version that it expected. */
@@ -73,7 +74,7 @@ export async function updateSent<T extends SentTable>(
 type ColumnsOf<T extends keyof Tables> = { readonly [Column in keyof Tables[T]]?: unknown }
 
 interface Updatable {
-  rows: { id: number | string; version: number }
+  rows: { id: number | string; version: number; project_id: number }
 }
 
 /** Kysely cannot type an update of a table that is a parameter; callers are held to the table's column names. */

@@ -53,6 +53,8 @@ interface SqlDatabaseParts {
   readonly health?: StorageHealthRecorder
 }
 
+export type SqlDatabase<Stores> = ReturnType<typeof createSqlDatabase<Stores>>
+
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
   { kysely, reader, dialect, health = createStorageHealth() }: SqlDatabaseParts,

@@ -10,14 +10,17 @@ export async function createPersons(
   people: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
   at: Instant = instantOf(new Date()),
 ): Promise<void> {
-  await s.halyard.database.transaction(async tx => {
-    const known = await tx.persons.findByDistinctIds(projectId, Object.keys(people))
-    const ledger = createPersonLedger(known, () => randomUUID())
-    for (const [distinctId, properties] of Object.entries(people)) {
-      ledger.see(distinctId, at)
-      ledger.update(distinctId, { set: properties, setOnce: {}, unset: [] }, at)
-    }
-    await tx.persons.write(projectId, ledger.drafts())
-    await tx.changes.append({ topic: 'project', organizationId: null, projectId, entityId: String(projectId), at })
-  })
+  await s.halyard.database.transaction(
+    async tx => {
+      const known = await tx.people.persons.findByDistinctIds(projectId, Object.keys(people))
+      const ledger = createPersonLedger(known, () => randomUUID())
+      for (const [distinctId, properties] of Object.entries(people)) {
+        ledger.see(distinctId, at)
+        ledger.update(distinctId, { set: properties, setOnce: {}, unset: [] }, at)
+      }
+      await tx.people.persons.write(projectId, ledger.drafts())
+      await tx.changes.append({ topic: 'project', organizationId: null, projectId, entityId: String(projectId), at })
+    },
+    { withPersons: true },
+  )
 }

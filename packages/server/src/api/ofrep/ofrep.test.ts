@@ -182,7 +182,7 @@ onEachDatabase('OFREP', dialect => {
 
   it('reads groups from the context, and hides server flags from browsers', async () => {
     await s.halyard.database.transaction(async tx => {
-      await tx.groups.ensureType(s.projectId, 'company')
+      await tx.groupTypes.ensure(s.projectId, 'company')
       const at = '2026-01-01T00:00:00.000000Z'
       await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
     })

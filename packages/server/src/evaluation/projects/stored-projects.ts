@@ -9,20 +9,21 @@ const definitionsOf: ListCohorts = (tx, projectId) => tx.cohorts.listDefinitions
 
 /** Reads projects from the database. */
 export function storedProjects(
-  database: Pick<Database, 'read' | 'query'>,
+  database: Pick<Database, 'read' | 'query' | 'people'>,
   listCohorts: ListCohorts = definitionsOf,
 ): ProjectSource {
   return {
     findIdByToken: token => database.read(async tx => (await tx.projects.findByToken(token))?.id),
     findIdBySecretKey: hash => database.read(async tx => (await tx.projects.findBySecretKey(hash))?.id),
-    read: projectId =>
-      database.read(async tx => {
+    async read(projectId) {
+      const hasPersons = await holdsPersons(database.people, projectId)
+      return database.read(async tx => {
         const project = await tx.projects.find(projectId)
         if (!project) return undefined
         const cohorts = await listCohorts(tx, projectId)
-        const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
         return { project, flags: (await tx.flags.listLive(projectId)).filter(isServed), cohorts, hasPersons }
-      }),
+      })
+    },
     // Usually one flag has changed, and the writer waits for this read; several need one consistent read.
     readFlags: (projectId, flagIds) =>
       (flagIds.length === 1 ? database.query : database.read)(async tx =>
@@ -30,5 +31,9 @@ export function storedProjects(
       ),
   }
 }
+
+/** Lookups are skipped while a project has none. */
+const holdsPersons = async (people: Database['people'], projectId: number): Promise<boolean> =>
+  (await people.query(tx => tx.persons.scan(projectId, 0, 1))).length > 0
 
 const isServed = ({ archived }: Flag): boolean => !archived

@@ -49,7 +49,7 @@ export class BatchEvaluator {
   #cacheHits = 0
   readonly #byOutcomes = new Map<string, OutcomeCombination>()
 
-  constructor({ queries, target, now }: ScanRequest, wantsIds: boolean) {
+  constructor({ queries, target, now, countedEvents }: ScanRequest, wantsIds: boolean) {
     this.#target = target
     this.#queries = queries.map(query => compileQuery(query, now))
     const requirements = this.#queries.map(({ snapshot }) => snapshot.requirements)
@@ -78,7 +78,7 @@ export class BatchEvaluator {
       createdAt: isPersons && names.includes(personCreatedAt),
       staticCohorts: [...new Set(staticCohorts)],
       continuityFlags: [...new Set(continuityFlags)],
-      events: [...new Set(events)],
+      events: new Map(events.flatMap(name => (countedEvents?.has(name) ? [[countedEvents.get(name)!, name]] : []))),
       sinceDay: dayNumber(now) - Math.max(0, ...requirements.map(({ eventDays }) => eventDays)),
     }
   }

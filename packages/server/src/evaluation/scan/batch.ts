@@ -11,8 +11,8 @@ export interface Needs {
   readonly staticCohorts: readonly number[]
   /** Keys of the flags whose stored hash keys are needed. */
   readonly continuityFlags: readonly string[]
-  /** Names of the events whose histories are needed, and the first day of the longest window. */
-  readonly events: readonly string[]
+  /** The counted events whose histories are needed, by id, and the first day of the longest window. */
+  readonly events: ReadonlyMap<number, string>
   readonly sinceDay: number
 }
 

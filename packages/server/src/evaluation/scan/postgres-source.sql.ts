@@ -25,12 +25,12 @@ export function postgresSource(
 ): Source {
   const isPersons = target.kind === 'persons'
   const identity = isPersons
-    ? "coalesce((select min(d.distinct_id) from person_distinct_ids d where d.person_id = t.id), '')"
+    ? "coalesce((select min(d.distinct_id) from person_distinct_ids d where d.project_id = $1 and d.person_id = t.id), '')"
     : 't.key'
   const direction = descending ? 'desc' : 'asc'
   const searched = search
     ? `and (${containsParameter('t.properties', '$6')} or exists (
-        select 1 from person_distinct_ids d where d.person_id = t.id and ${containsParameter('d.distinct_id', '$6')}))`
+        select 1 from person_distinct_ids d where d.project_id = $1 and d.person_id = t.id and ${containsParameter('d.distinct_id', '$6')}))`
     : ''
   const wanted = `
       from ${isPersons ? 'persons' : '"groups"'} t
@@ -115,20 +115,14 @@ export function postgresSource(
   }
 
   async function historiesOf(low: number, high: number) {
-    if (needs.events.length === 0 || !isPersons) return new Map()
-    const counted = await client.query<{ id: number | string; name: string }>(
-      'select id, name from counted_events where project_id = $1 and ended_at is null and name = any($2)',
-      [projectId, needs.events],
-    )
-    const names = new Map(counted.rows.map(({ id, name }) => [Number(id), name]))
-    if (names.size === 0) return new Map()
+    if (needs.events.size === 0) return new Map()
     const query = historiesQuery(
       position => `$${position}`,
       text => `string_agg(${text}, ',')`,
-      [...names.keys()],
+      [...needs.events.keys()],
     )
     const { rows } = await client.query(query, [needs.sinceDay, low, high])
-    return historiesByPerson(rows, names)
+    return historiesByPerson(rows, needs.events)
   }
 }
 

@@ -25,7 +25,7 @@ async function* batches(source: Source, { events }: Needs, start: number | undef
     if (batch.size > 0) yield batch
     if (!batch.hasMore) return
     after = batch.last
-    rows = Math.min(nextRows(batch, rows), events.length > 0 ? rowsWithEventsMax : rowsMax)
+    rows = Math.min(nextRows(batch, rows), events.size > 0 ? rowsWithEventsMax : rowsMax)
   }
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { findWorkerCode } from '../../concurrency/worker-code.ts'
+import type { FindCountedEvents } from '../../domain/counted-event.ts'
 import { invalid, Problem } from '../../problem.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
 import type { SqliteHandle } from '../../storage/sqlite/sqlite-connection.ts'
@@ -24,16 +25,28 @@ interface ScannerOptions {
   /** Set for an in-memory database, which other threads cannot open. */
   readonly handle?: SqliteHandle | undefined
   readonly concurrencyMax?: number
+  /** The events that are counted in a project, by name. */
+  readonly findCountedEvents?: FindCountedEvents
 }
 
 const concurrencyMaxDefault = 2
 const queuedMax = 20
 const idleMilliseconds = 10_000
 
-export function createScanner({ database, handle, concurrencyMax = concurrencyMaxDefault }: ScannerOptions): Scanner {
+export function createScanner({
+  database,
+  handle,
+  concurrencyMax = concurrencyMaxDefault,
+  findCountedEvents = async () => new Map(),
+}: ScannerOptions): Scanner {
   const ending = new AbortController()
   const limiter = createConcurrencyLimiter(concurrencyMax, queuedMax)
   const idle = new Map<ScanThread, NodeJS.Timeout>()
+
+  async function complete<R extends TallyRequest | WalkRequest>(request: R): Promise<R> {
+    const counted = await findCountedEvents(request.projectId)
+    return { ...request, countedEvents: new Map([...counted.values()].map(({ name, id }) => [name, id])) }
+  }
 
   async function withinLimit<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, ending.signal])
@@ -79,8 +92,9 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
   }
 
   return {
-    tally: (request, signal, onProgress = () => {}) =>
+    tally: (asked, signal, onProgress = () => {}) =>
       withinLimit(signal, async either => {
+        const request = await complete(asked)
         if (handle) {
           return tally(sourceOn(handle, request), request, async processed => {
             onProgress(processed)
@@ -97,8 +111,9 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
         if (!result) throw new Error('The scan ended without a result.')
         return result
       }),
-    walk: (request, signal, onStep) =>
+    walk: (asked, signal, onStep) =>
       withinLimit(signal, async either => {
+        const request = await complete(asked)
         if (handle) {
           return walk(sourceOn(handle, request), request, async step => {
             await yieldToEventLoop()

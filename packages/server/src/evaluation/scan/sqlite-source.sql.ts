@@ -63,7 +63,7 @@ export function sqliteSource(
     where so_far <= ${batchBytesMax}`)
   const cohorts = needs.staticCohorts.length > 0 ? prepareCohorts(handle, needs.staticCohorts) : undefined
   const hashKeys = needs.continuityFlags.length > 0 ? prepareHashKeys(handle, needs.continuityFlags) : undefined
-  const histories = needs.events.length > 0 && isPersons ? prepareHistories(handle, projectId, needs) : undefined
+  const histories = needs.events.size > 0 ? prepareHistories(handle, needs) : undefined
   let isFrozen = false
 
   return {
@@ -128,23 +128,14 @@ function prepareHashKeys(
 
 function prepareHistories(
   handle: SqliteHandle,
-  projectId: number,
   { events, sinceDay }: Needs,
 ): (low: number, high: number) => Batch['histories'] {
-  const counted = handle.prepare(
-    `select id, name from counted_events where project_id = ? and ended_at is null and name in (${placeholders(events)})`,
+  const query = historiesQuery(
+    () => '?',
+    text => `group_concat(${text}, ',')`,
+    [...events.keys()],
   )
-  return (low, high) => {
-    const rows = counted.all(projectId, ...events) as { id: number; name: string }[]
-    const names = new Map(rows.map(({ id, name }) => [id, name]))
-    const query = historiesQuery(
-      () => '?',
-      text => `group_concat(${text}, ',')`,
-      [...names.keys()],
-    )
-    return historiesByPerson(
-      handle.prepare(query).all(sinceDay, low, high) as Parameters<typeof historiesByPerson>[0],
-      names,
-    )
-  }
+  const statement = handle.prepare(query)
+  return (low, high) =>
+    historiesByPerson(statement.all(sinceDay, low, high) as Parameters<typeof historiesByPerson>[0], events)
 }

@@ -17,11 +17,14 @@ onEachDatabase('what is stored about a subject', dialect => {
   beforeAll(async () => {
     s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
-    await s.halyard.database.transaction(async tx => {
-      const { index } = (await tx.groups.ensureType(s.projectId, 'company'))!
-      await tx.groups.update(s.projectId, { typeIndex: index, key: 'acme' }, set({ size: 'large' }), at)
-      await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
-    })
+    await s.halyard.database.transaction(
+      async tx => {
+        const { index } = (await tx.groupTypes.ensure(s.projectId, 'company'))!
+        await tx.people.groups.update(s.projectId, { typeIndex: index, key: 'acme' }, set({ size: 'large' }), at)
+        await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
+      },
+      { withPersons: true },
+    )
     await s.post(flags, { key: 'pro', filters: { groups: [{ properties: [person('plan', 'pro')] }] } })
     await s.post(flags, {
       key: 'large',
@@ -40,12 +43,15 @@ onEachDatabase('what is stored about a subject', dialect => {
 
   const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value })
   const learn = (ids: readonly string[], update: (ledger: PersonLedger) => void) =>
-    s.halyard.database.transaction(async tx => {
-      const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ids), newUuid)
-      update(ledger)
-      await tx.persons.write(s.projectId, ledger.drafts())
-      await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
-    })
+    s.halyard.database.transaction(
+      async tx => {
+        const ledger = createPersonLedger(await tx.people.persons.findByDistinctIds(s.projectId, ids), newUuid)
+        update(ledger)
+        await tx.people.persons.write(s.projectId, ledger.drafts())
+        await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
+      },
+      { withPersons: true },
+    )
   const ask = async (body: object): Promise<Record<string, { enabled: boolean }>> =>
     (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, ...body })).body.flags
 

@@ -6,8 +6,7 @@ import type { Permit } from '../../domain/permit.ts'
 import type { Impact } from '../../domain/policy.ts'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
-import type { TransactionHints } from '../../storage/sql-database.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Database, Hints, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { CohortWrites } from '../cohorts/plan-cohort.ts'
 import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
@@ -29,13 +28,14 @@ export interface GatedWrites extends FlagWrites, CohortWrites {
   saveMany<T>(
     by: WriteRequest,
     work: (gate: Gate, rollBack: (result: T) => never) => Promise<T>,
-    hints?: TransactionHints,
+    hints?: Hints,
   ): Promise<T>
   /** Applies an approved change request. `work` saves nothing else before the gate, and is run again when that is undecided. */
   apply<T>(
     transaction: Database['transaction'],
     approved: { readonly changeRequest: number; readonly contentHash: string; readonly now: Instant },
     work: (gate: Gate) => Promise<T | undefined>,
+    hints?: Hints,
   ): Promise<T>
   /** Runs a transaction that may count people. It writes nothing while evidence is missing. */
   withEvidence<T>(work: (tx: Stores, evidence: Evidence) => Promise<T>): Promise<T>
@@ -66,7 +66,7 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
   async function untilDecided<T>(
     transaction: Database['transaction'],
     work: (tx: Stores, evidence: Evidence) => Promise<T>,
-    hints?: TransactionHints,
+    hints?: Hints,
   ): Promise<T> {
     const evidence = newEvidence()
     for (;;) {
@@ -84,17 +84,22 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
     plan: (tx: Stores) => Promise<P>,
     save: (gate: Gate, planned: P) => Promise<Saved<V>>,
     respond: (value: V, tx: Stores) => T | Promise<T>,
+    hints?: Hints,
   ): Promise<T> {
     const permit = permitOf(by)
-    const outcome = await untilDecided(database.transaction, async (tx, evidence) => {
-      const planned = await plan(tx)
-      const gate = new Gate(tx, { permit, evidence, now: now() })
-      const saved = await save(gate, planned)
-      if (saved.kind === 'saved') return { response: await respond(saved.value, tx) }
-      if (saved.kind !== 'needs_approval') return { refusal: refusalOf(saved) }
-      const request = await gate.request(planned.project, saved.needed)
-      return { refusal: approvalRequired(request, saved.needed.gaining) }
-    })
+    const outcome = await untilDecided(
+      database.transaction,
+      async (tx, evidence) => {
+        const planned = await plan(tx)
+        const gate = new Gate(tx, { permit, evidence, now: now() })
+        const saved = await save(gate, planned)
+        if (saved.kind === 'saved') return { response: await respond(saved.value, tx) }
+        if (saved.kind !== 'needs_approval') return { refusal: refusalOf(saved) }
+        const request = await gate.request(planned.project, saved.needed)
+        return { refusal: approvalRequired(request, saved.needed.gaining) }
+      },
+      hints,
+    )
     if (outcome.refusal) throw outcome.refusal
     return outcome.response as T
   }
@@ -102,7 +107,7 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
   async function saveMany<T>(
     by: WriteRequest,
     work: (gate: Gate, rollBack: (result: T) => never) => Promise<T>,
-    hints?: TransactionHints,
+    hints?: Hints,
   ): Promise<T> {
     const permit = permitOf(by)
     const evidence = newEvidence()
@@ -130,12 +135,13 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
 
   return {
     saveFlag: (by, plan, respond) => saveOne(by, plan, (gate, planned) => gate.saveFlag(planned), respond),
-    saveCohort: (by, plan) =>
+    saveCohort: (by, plan, hints) =>
       saveOne(
         by,
         plan,
         (gate, planned) => gate.saveCohort(planned),
         change => change,
+        hints,
       ),
     saveSchedule: (by, plan, respond) => saveOne(by, plan, (gate, planned) => gate.saveSchedule(planned), respond),
     saveMany,
@@ -149,10 +155,12 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
       if (decision.kind === 'needs_approval') return { planned, needsApproval: true }
       throw refusalOf(decision)
     },
-    async apply(transaction, { now: at, ...approved }, work) {
+    async apply(transaction, { now: at, ...approved }, work, hints) {
       const permit: Permit = { kind: 'approved', ...approved }
-      const result = await untilDecided(transaction, (tx, evidence) =>
-        work(new Gate(tx, { permit, evidence, now: at })),
+      const result = await untilDecided(
+        transaction,
+        (tx, evidence) => work(new Gate(tx, { permit, evidence, now: at })),
+        hints,
       )
       return result!
     },

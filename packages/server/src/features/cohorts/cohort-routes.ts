@@ -14,9 +14,11 @@ import { cohortToWire, memberToWire, newContent } from './cohort-resource.ts'
 import { createCohort, queueCount, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './members/list-members.ts'
-import { namedPeople } from './members/members.ts'
+import { isEmpty, namedPeople } from './members/members.ts'
 import { type CohortWrites, getCohort, planCohortRemoval, planCohortUpdate } from './plan-cohort.ts'
 import { readCohortWrite, readMembers } from './read-cohort-write.ts'
+
+const withPersons = { withPersons: true }
 
 interface Deps {
   readonly database: Database
@@ -42,10 +44,13 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const { actor, project } = request
     const { patch, people, isStatic = false } = await readCohortWrite(request)
     const cohort = { content: newContent(patch), isStatic, people }
-    const change = await database.transaction(async tx => {
-      await requireNoViewer(tx, actor, project)
-      return createCohort(tx, actor, project, cohort, now())
-    })
+    const change = await database.transaction(
+      async tx => {
+        await requireNoViewer(tx, actor, project)
+        return createCohort(tx, actor, project, cohort, now())
+      },
+      { withPersons: !isEmpty(people) },
+    )
     onCohortWork()
     return changeToWire(change)
   })
@@ -66,10 +71,14 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
-    const change = await writes.saveCohort(request, async tx => {
-      await requireNoViewer(tx, actor, project)
-      return planCohortUpdate(tx, actor, project, update, now())
-    })
+    const change = await writes.saveCohort(
+      request,
+      async tx => {
+        await requireNoViewer(tx, actor, project)
+        return planCohortUpdate(tx, actor, project, update, now())
+      },
+      { withPersons: !isEmpty(people) },
+    )
     onCohortWork()
     return changeToWire(change)
   })
@@ -93,10 +102,14 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
     const update = { cohortId, patch: {}, people: await readMembers(request) }
-    const change = await writes.saveCohort(request, async tx => {
-      await requireNoViewer(tx, actor, project)
-      return planCohortUpdate(tx, actor, project, update, now())
-    })
+    const change = await writes.saveCohort(
+      request,
+      async tx => {
+        await requireNoViewer(tx, actor, project)
+        return planCohortUpdate(tx, actor, project, update, now())
+      },
+      withPersons,
+    )
     onCohortWork()
     return changeToWire(change)
   }
@@ -112,10 +125,14 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
       [...(person_ids ?? []), ...(person_id === undefined ? [] : [person_id])],
     )
     return changeToWire(
-      await writes.saveCohort(request, async tx => {
-        await requireNoViewer(tx, actor, project)
-        return planCohortRemoval(tx, actor, project, { cohortId: id, people }, now())
-      }),
+      await writes.saveCohort(
+        request,
+        async tx => {
+          await requireNoViewer(tx, actor, project)
+          return planCohortRemoval(tx, actor, project, { cohortId: id, people }, now())
+        },
+        withPersons,
+      ),
     )
   })
 
@@ -123,7 +140,7 @@ export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onC
     const cohort = await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
       return duplicateAsStatic(tx, actor, project, Number(params.id), now())
-    })
+    }, withPersons)
     onCohortWork()
     return cohortToWire(cohort)
   }

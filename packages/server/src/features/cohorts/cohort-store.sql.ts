@@ -92,6 +92,15 @@ export function sqlCohortStore(db: Kysely<Tables>) {
         .where('id', '=', cohortId)
         .execute()
     },
+    /** The members of a static cohort are counted in its row, so that listing cohorts does not count them. */
+    async addToCount(cohortId: number, added: number): Promise<void> {
+      if (added === 0) return
+      await db
+        .updateTable('cohorts')
+        .set({ people_count: sql`coalesce(people_count, 0) + ${added}` })
+        .where('id', '=', cohortId)
+        .execute()
+    },
     /** Dynamic cohorts of all projects last counted before an instant, or never, and without a queued job. Not deleted ones. */
     async listDynamicNotCounted(since: Instant, limit: number): Promise<readonly number[]> {
       const rows = await db

@@ -4,7 +4,6 @@ import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { createPersons } from '../../testing/persons.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { createPersonLedger } from '../persons/person-ledger.ts'
 
 const tree = (...values: unknown[]) => ({ properties: { type: 'AND', values } })
 const is = (key: string, value: unknown, operator = 'exact', more = {}) => ({
@@ -356,19 +355,13 @@ onEachDatabase('cohorts', dialect => {
         distinct_ids: ['m-1', 'm-2', 'm-3'],
       })
       const { body: one } = await s.post(cohorts, { name: 'one', is_static: true, distinct_ids: ['m-2'] })
-      const at = instantOf(new Date())
-      await s.halyard.database.transaction(async tx => {
-        const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ['m-1', 'm-2']), () => '')
-        ledger.merge('m-1', 'm-2', at)
-        await tx.persons.write(s.projectId, ledger.drafts())
-      })
+      const merge = { event: '$identify', distinct_id: 'm-1', properties: { $anon_distinct_id: 'm-2' } }
+      await s.post('/capture/', { api_key: s.projectToken, ...merge })
       const counts = async () => [both.id, one.id].map(async id => (await s.get(`${cohorts}${id}/`)).body.count)
       expect(await Promise.all(await counts())).toEqual([2, 1])
       expect(await listed(one.id)).toEqual(['m-1'])
-      await s.halyard.database.transaction(async tx => {
-        const person = (await tx.persons.findByDistinctIds(s.projectId, ['m-1'])).get('m-1')
-        await tx.persons.remove(s.projectId, person!.id)
-      })
+      const [person] = (await s.get(`${s.project}/persons/?distinct_id=m-1`)).body.results
+      await s.delete(`${s.project}/persons/${person.id}/`)
       expect(await Promise.all(await counts())).toEqual([1, 0])
       expect(await listed(one.id)).toEqual([])
     })

@@ -77,7 +77,7 @@ export async function createFilledCohort(
   now: Instant,
 ): Promise<Cohort> {
   const cohort = await insertCohort(tx, author, project, { ...content, isStatic: true }, now)
-  const total = await tx.persons.count(project.id)
+  const total = await tx.people.persons.count(project.id)
   await tx.cohortJobs.put({ cohortId: cohort.id, task, total, revision: randomUUID(), dueAt: now })
   return reread(tx, cohort)
 }

@@ -5,7 +5,7 @@ import { applyPatch, type Cohort, type CohortPatch, contentOf } from '../../doma
 import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
 import type { Instant } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
-import type { Stores } from '../../stores.ts'
+import type { Hints, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { countsEvents } from './behavior/counted-event.ts'
 import { checkBehaviorLimits, syncCountedEvents } from './behavior/sync-counted-events.ts'
@@ -25,7 +25,12 @@ export interface CohortUpdate {
 
 /** The way by which requests write existing cohorts, as `FlagWrites` for flags. */
 export interface CohortWrites {
-  saveCohort(by: WriteRequest, plan: (tx: Stores) => Promise<PlannedCohort>): Promise<CommittedCohort>
+  saveCohort(
+    by: WriteRequest,
+    plan: (tx: Stores) => Promise<PlannedCohort>,
+    /** `withPersons` where members are added or removed. */
+    hints: Hints,
+  ): Promise<CommittedCohort>
 }
 
 /** A cohort as it would be saved, checked, and the members that it would gain or lose. Planning writes nothing. */

@@ -18,15 +18,11 @@ export function serveDefinitions(serve: ServeRoute, { database }: { readonly dat
     const groupIndex = type === 'group' ? readTypeIndex(query.group_type_index) : null
     const kind: DefinitionKind =
       groupIndex !== null ? `group:${groupIndex}` : type === 'event' ? 'event_property' : 'person'
-    const { stored, sample } = await database.read(async tx => ({
-      stored: await tx.definitions.list(project.id, kind),
-      sample:
-        groupIndex !== null
-          ? await tx.definitions.sampleGroups(project.id, groupIndex)
-          : type === 'person'
-            ? await tx.definitions.samplePersons(project.id)
-            : [],
-    }))
+    const stored = await database.query(tx => tx.definitions.list(project.id, kind))
+    const sample = await database.people.query(async tx => {
+      if (groupIndex !== null) return tx.groups.sample(project.id, groupIndex)
+      return type === 'person' ? tx.persons.sample(project.id) : []
+    })
     const byName = new Map<string, Pick<Definition, 'name' | 'type'> & { lastSeenAt: string | null }>()
     for (const [name, propertyType] of namesIn(sample)) byName.set(name, { name, type: propertyType, lastSeenAt: null })
     for (const one of stored) byName.set(one.name, one)
@@ -61,14 +57,14 @@ export function serveDefinitions(serve: ServeRoute, { database }: { readonly dat
 
   serve(r.personValues, async ({ project, query }) => {
     const key = readKey(query.key)
-    const sample = await database.query(tx => tx.definitions.samplePersons(project.id))
+    const sample = await database.people.query(tx => tx.persons.sample(project.id))
     return countValues(sample, key, query.value ?? '').map(valueToWire)
   })
 
   serve(r.groupValues, async ({ project, query }) => {
     const key = readKey(query.key)
     const typeIndex = readTypeIndex(query.group_type_index)
-    const sample = await database.query(tx => tx.definitions.sampleGroups(project.id, typeIndex))
+    const sample = await database.people.query(tx => tx.groups.sample(project.id, typeIndex))
     return countValues(sample, key, query.value ?? '').map(valueToWire)
   })
 

@@ -1,13 +1,9 @@
-import { type Kysely, sql } from 'kysely'
-import type { Properties } from '../../domain/properties.ts'
+import type { Kysely } from 'kysely'
 import type { Instant } from '../../instant.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import type { Definition, DefinitionKind, Observed, ObservedValue, PropertyType, StoredValue } from './definition.ts'
 
-const sampledMax = 1000
-/** Bounds the sample to 10 MB. */
-const sampledCharactersMax = 10_000
 const rowsPerInsertMax = 1000
 
 export function sqlDefinitionStore(db: Kysely<Tables>) {
@@ -85,30 +81,6 @@ export function sqlDefinitionStore(db: Kysely<Tables>) {
           .execute()
       }
     },
-    /** Properties of the newest persons, without those too large to sample. */
-    async samplePersons(projectId: number): Promise<readonly Properties[]> {
-      const newest = db
-        .selectFrom('persons')
-        .select('properties')
-        .where('project_id', '=', projectId)
-        .orderBy('id', 'desc')
-        .limit(sampledMax)
-        .as('newest')
-      const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
-      return rows.map(row => JSON.parse(row.properties))
-    },
-    async sampleGroups(projectId: number, typeIndex: number): Promise<readonly Properties[]> {
-      const newest = db
-        .selectFrom('groups')
-        .select('properties')
-        .where('project_id', '=', projectId)
-        .where('type_index', '=', typeIndex)
-        .orderBy('id', 'desc')
-        .limit(sampledMax)
-        .as('newest')
-      const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
-      return rows.map(row => JSON.parse(row.properties))
-    },
     async removeBefore(definitions: Instant, values: Instant): Promise<void> {
       await db.deleteFrom('definitions').where('last_seen_at', '<', definitions).execute()
       await db.deleteFrom('definition_values').where('last_seen_at', '<', values).execute()
@@ -117,8 +89,6 @@ export function sqlDefinitionStore(db: Kysely<Tables>) {
 }
 
 export type DefinitionStore = ReturnType<typeof sqlDefinitionStore>
-
-const isSmall = sql<boolean>`length(properties) <= ${sampledCharactersMax}`
 
 /** A fixed lock order, so that two nodes cannot deadlock. */
 const inOrder = <T>(rows: readonly T[], keyOf: (row: T) => string): readonly T[] =>

@@ -19,7 +19,7 @@ export async function loadDemo(gate: FlagGate, actor: Actor, project: Project): 
   await tx.projects.holdReferences(project.id)
   if ((await tx.flags.listLive(project.id)).length > 0)
     throw invalid(null, 'not_empty', 'The project has flags. Load the demo into an empty project.')
-  const company = await tx.groups.ensureType(project.id, 'company')
+  const company = await tx.groupTypes.ensure(project.id, 'company')
   if (!company) throw invalid(null, 'not_empty', 'The project has five group types. Load the demo into a new project.')
   if (company.isNew) await announceProject(tx, project, now)
   const content = newContent(cohortPatchFromWire(demoCohort))

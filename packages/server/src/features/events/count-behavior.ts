@@ -1,8 +1,9 @@
 import { dayNumber } from '@halyard/engine'
+import type { CountedEvent } from '../../domain/counted-event.ts'
 import type { IncomingEvent } from '../../domain/event.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
-import type { CountedEvent, EventDay } from '../cohorts/behavior/counted-event.ts'
+import type { EventDay } from '../cohorts/behavior/counted-event.ts'
 import { distinctIdsIn } from './update-profiles.ts'
 
 /** The id of the person that a distinct id belongs to after all events. */
@@ -22,7 +23,7 @@ export async function countBehavior(
   const counted = await tx.countedEvents.listLive(projectId)
   if (counted.size === 0) return
   const days = eventDaysIn(events, counted, personIdOf, now)
-  if (days.length > 0) await tx.eventDays.add(days)
+  if (days.length > 0) await tx.people.eventDays.add(projectId, days)
 }
 
 /** A late event counts for its own day, and one in the future for today. */

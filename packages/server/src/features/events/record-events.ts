@@ -43,7 +43,7 @@ async function recordPersons(
   now: Instant,
 ): Promise<Pick<Recorded, 'merges' | 'refusedProperties'>> {
   const distinctIds = [...new Set(events.flatMap(distinctIdsIn))]
-  const ledger = createPersonLedger(await tx.persons.findByDistinctIds(project.id, distinctIds), newUuid)
+  const ledger = createPersonLedger(await tx.people.persons.findByDistinctIds(project.id, distinctIds), newUuid)
   const merges = new Map<MergeOutcome, number>()
   for (const event of events) {
     const outcome = applyToLedger(ledger, event)
@@ -53,17 +53,17 @@ async function recordPersons(
   let newIds: ReadonlyMap<string, number> = new Map()
   if (drafts.length > 0) {
     // Evaluation skips the person lookup while a project has no persons, so the first one must be announced.
-    if ((await tx.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
-    const { merges: absorbed, idsByUuid: created } = await tx.persons.write(project.id, drafts)
-    for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
-    newIds = created
+    if ((await tx.people.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
+    const written = await tx.people.persons.write(project.id, drafts)
+    for (const cohortId of written.joinedIn.toSorted((a, b) => a - b)) await tx.cohorts.addToCount(cohortId, -1)
+    newIds = written.idsByUuid
   }
   const personIdOf = (distinctId: string) => {
     const holder = ledger.holderOf(distinctId)
     return holder && (holder.stored?.id ?? newIds.get(holder.uuid))
   }
   await countBehavior(tx, project.id, events, personIdOf, now)
-  await tx.personRetention.noteSeen(project.id, distinctIds, now)
+  await tx.people.personRetention.noteSeen(project.id, distinctIds, now)
   return { merges, refusedProperties: ledger.refusedProperties() }
 }
 
@@ -84,7 +84,7 @@ async function recordGroups(
   let hasNew = false
   for (const type of types) {
     if (indexes.has(type)) continue
-    const assigned = await tx.groups.ensureType(project.id, type)
+    const assigned = await tx.groupTypes.ensure(project.id, type)
     if (assigned) indexes.set(type, assigned.index)
     else refused += 1
     hasNew ||= assigned?.isNew ?? false
@@ -93,7 +93,8 @@ async function recordGroups(
   for (const { group, at } of groups) {
     if (!group) continue
     const typeIndex = indexes.get(group.type)
-    if (typeIndex !== undefined) await tx.groups.update(project.id, { typeIndex, key: group.key }, group.update, at)
+    if (typeIndex !== undefined)
+      await tx.people.groups.update(project.id, { typeIndex, key: group.key }, group.update, at)
   }
   return refused
 }

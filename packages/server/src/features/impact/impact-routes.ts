@@ -6,7 +6,7 @@ import type { Scanner } from '../../evaluation/scan/scanner.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Database, PersonStores, Stores } from '../../stores.ts'
 import { hasAnyScope, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
@@ -16,6 +16,8 @@ import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { definitionsFor, emptyTally, planBlastRadius, readTally } from './blast-radius.ts'
 import { blastRadiusToWire, candidateFromWire, candidateToWire, type NamedSample } from './blast-radius-resource.ts'
+
+const withPersons = { withPersons: true }
 
 interface Deps {
   readonly database: Database
@@ -40,7 +42,11 @@ export function serveImpact(serve: ServeRoute, { database, scanner, onCohortWork
     const isGroups = plan.request?.target.kind === 'groups'
     const canReadNames = hasAnyScope(actor.key, [isGroups ? 'group:read' : 'person:read'])
     const name = (sampled: readonly Sampled[]) =>
-      !canReadNames ? [] : isGroups ? sampled.map(asGroup) : database.read(tx => namePersons(tx, project, sampled))
+      !canReadNames
+        ? []
+        : isGroups
+          ? sampled.map(asGroup)
+          : database.people.read(tx => namePersons(tx, project, sampled))
     const samples = { gained: await name(tally.gained), lost: await name(tally.lost) }
     const shape = candidateToWire(candidate, actor, project)
     return blastRadiusToWire(shape, readTally(tally, plan), candidate.baseline?.id, samples)
@@ -58,7 +64,7 @@ export function serveImpact(serve: ServeRoute, { database, scanner, onCohortWork
       const task = { kind: 'fill', flagKey: flag.key, definitions, now: dateOf(at).getTime() } as const
       const content = { name: cohortNameFor(flag, at), description: '', filters: {}, deleted: false }
       return { flag, cohort: await createFilledCohort(tx, actor, project, content, task, at) }
-    })
+    }, withPersons)
     onCohortWork()
     const canEdit = await database.read(async tx => canEditFlag(await grantsFor(tx, actor, project), flag))
     return { ...flagToWire(flag, canEdit), cohort: cohortToWire(cohort) }
@@ -87,8 +93,13 @@ const asGroup = (sampled: Sampled): NamedSample => ({
 })
 
 /** Skips persons that were removed in the meantime. */
-async function namePersons(tx: Stores, project: Project, sampled: readonly Sampled[]): Promise<readonly NamedSample[]> {
+async function namePersons(
+  tx: PersonStores,
+  project: Project,
+  sampled: readonly Sampled[],
+): Promise<readonly NamedSample[]> {
   const distinctIds = await tx.persons.listDistinctIds(
+    project.id,
     sampled.map(({ id }) => id),
     1,
   )

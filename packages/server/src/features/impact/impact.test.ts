@@ -110,21 +110,29 @@ onEachDatabase('impact', dialect => {
     staticCohort = (await s.post(cohorts, { name: 'static', is_static: true, distinct_ids: members })).body.id
     const filters = { properties: { type: 'OR', values: [is('plan', 'pro'), is('nested', '', 'is_set')] } }
     dynamicCohort = (await s.post(cohorts, { name: 'dynamic', filters })).body.id
-    await s.halyard.database.transaction(async tx => {
-      const at = instantOf(new Date())
-      await tx.groups.ensureType(s.projectId, 'company')
-      for (let n = 0; n < 40; n++) {
-        const set = { size: n % 7, name: n % 2 === 0 ? 'Acme' : 'Other' }
-        await tx.groups.update(s.projectId, { typeIndex: 0, key: `company-${n}` }, { set, setOnce: {}, unset: [] }, at)
-      }
-      await tx.changes.append({
-        topic: 'project',
-        organizationId: null,
-        projectId: s.projectId,
-        entityId: String(s.projectId),
-        at,
-      })
-    })
+    await s.halyard.database.transaction(
+      async tx => {
+        const at = instantOf(new Date())
+        await tx.groupTypes.ensure(s.projectId, 'company')
+        for (let n = 0; n < 40; n++) {
+          const set = { size: n % 7, name: n % 2 === 0 ? 'Acme' : 'Other' }
+          await tx.people.groups.update(
+            s.projectId,
+            { typeIndex: 0, key: `company-${n}` },
+            { set, setOnce: {}, unset: [] },
+            at,
+          )
+        }
+        await tx.changes.append({
+          topic: 'project',
+          organizationId: null,
+          projectId: s.projectId,
+          entityId: String(s.projectId),
+          at,
+        })
+      },
+      { withPersons: true },
+    )
   })
   afterAll(() => s.close())
 
@@ -389,9 +397,9 @@ onEachDatabase('impact', dialect => {
     const half = { groups: [{ properties: [], rollout_percentage: 50 }] }
     const [someone] = bruteForce(half, 'steady').filter(({ outcome }) => !outcome.enabled)
     const other = bruteForce(half, 'steady').find(({ outcome }) => outcome.enabled)!
-    await s.halyard.database.transaction(async tx => {
+    await s.halyard.database.people.transaction(async tx => {
       const person = (await tx.persons.findByDistinctIds(s.projectId, [someone!.distinctId])).get(someone!.distinctId)
-      await tx.persons.addHashKeys(person!.id, [{ flagKey: 'steady', hashKey: other.distinctId }])
+      await tx.persons.addHashKeys(s.projectId, person!.id, [{ flagKey: 'steady', hashKey: other.distinctId }])
     })
     const steady = await blastRadius({ key: 'steady', filters: half, ensure_experience_continuity: true })
     expect(steady.body.would_be_on).toBe(count(bruteForce(half, 'steady')) + 1)

@@ -94,7 +94,7 @@ async function ensureGroupTypes(
   const indexes = new Map<string, number>()
   let hasNew = false
   for (const name of groupTypesUsedBy(written)) {
-    const assigned = await tx.groups.ensureType(project.id, name)
+    const assigned = await tx.groupTypes.ensure(project.id, name)
     if (!assigned) {
       const message = `${project.name} has five group types, so "${name}" cannot be created; nothing was imported. Plan again.`
       throw new Problem('conflict', message, { code: 'plan_is_stale' })

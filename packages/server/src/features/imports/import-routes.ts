@@ -98,7 +98,7 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
           const applied = await writes.saveMany(
             request,
             async gate => toWire(gate.tx, await applyImport(gate, actor, organization, prepared, report)),
-            { isLarge: true },
+            { isLarge: true, withPersons: true },
           )
           onCohortWork()
           return applied

@@ -1,49 +1,30 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { type PropertyUpdate, propertiesCharactersMax, updateProperties } from '../../domain/properties.ts'
+import {
+  type Properties,
+  type PropertyUpdate,
+  propertiesCharactersMax,
+  updateProperties,
+} from '../../domain/properties.ts'
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
-import { type Group, type GroupRef, groupTypesPerProjectMax } from './group.ts'
+import type { Group, GroupRef } from './group.ts'
+import { sampleProperties } from './sample-properties.sql.ts'
 
 /** `onChanged` is called with a stored group that a write changes. */
 export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number, ref: GroupRef) => void = () => {}) {
   const groups = (projectId: number, typeIndex: number) =>
     db.selectFrom('groups').where('project_id', '=', projectId).where('type_index', '=', typeIndex)
 
-  const listTypes = async (projectId: number): Promise<ReadonlyMap<string, number>> => {
-    const rows = await db.selectFrom('group_types').selectAll().where('project_id', '=', projectId).execute()
-    return new Map(rows.map(row => [row.name, row.type_index]))
-  }
   const find = async (projectId: number, { typeIndex, key }: GroupRef): Promise<Group | undefined> => {
     const row = await groups(projectId, typeIndex).selectAll().where('key', '=', key).executeTakeFirst()
     return row && toGroup(row)
   }
 
   return {
-    /** The project's group types, name → index. */
-    listTypes,
-    /**
-     * The index of a type, assigned on first use; undefined when all five are taken. Throws `StaleWrite` when a concurrent transaction took
-     * the index. `isNew` means that the project has changed and the change must be announced.
-     */
-    async ensureType(projectId: number, name: string): Promise<{ index: number; isNew: boolean } | undefined> {
-      const types = await listTypes(projectId)
-      const index = types.get(name)
-      if (index !== undefined) return { index, isNew: false }
-      const taken = new Set(types.values())
-      const free = Array.from({ length: groupTypesPerProjectMax }, (_, n) => n).find(n => !taken.has(n))
-      if (free === undefined) return undefined
-      const result = await db
-        .insertInto('group_types')
-        .values({ project_id: projectId, type_index: free, name })
-        .onConflict(conflict => conflict.doNothing())
-        .executeTakeFirst()
-      if (Number(result.numInsertedOrUpdatedRows) === 0) throw new StaleWrite()
-      return { index: free, isNew: true }
-    },
     find,
     async findMany(projectId: number, refs: readonly GroupRef[]): Promise<readonly Group[]> {
       const groups = await Promise.all(refs.map(ref => find(projectId, ref)))
@@ -73,7 +54,7 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
       }
       if (properties === current.properties || isTooLarge) return
       onChanged(projectId, ref)
-      await saveVersioned(db, 'groups', current.id, { properties: text, version: current.version + 1 })
+      await saveVersioned(db, 'groups', current.id, { properties: text, version: current.version + 1 }, projectId)
     },
     /** False when the group does not exist. */
     async remove(projectId: number, { typeIndex, key }: GroupRef): Promise<boolean> {
@@ -99,6 +80,9 @@ export function sqlGroupStore(db: Kysely<Tables>, onChanged: (projectId: number,
       }
       return readPage(query.selectAll().orderBy('id', 'desc'), window, toGroup)
     },
+    /** The properties of the newest groups of a type, without those too large to sample. */
+    sample: (projectId: number, typeIndex: number): Promise<readonly Properties[]> =>
+      sampleProperties(db, groups(projectId, typeIndex)),
   }
 }
 

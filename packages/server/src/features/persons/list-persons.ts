@@ -22,14 +22,14 @@ export async function listPersons(
   signal: AbortSignal,
 ): Promise<PageOf<Person>> {
   const { search, matches, ...filter } = query
-  if (search === undefined && !matches) return database.read(tx => tx.persons.list(projectId, filter, window))
+  if (search === undefined && !matches) return database.people.read(tx => tx.persons.list(projectId, filter, window))
 
   const items: Person[] = []
   let count = 0
   for (let beforeId: number | undefined = 0; beforeId !== undefined; ) {
     signal.throwIfAborted()
     const from: number = beforeId
-    const slice = await database.read(tx =>
+    const slice = await database.people.read(tx =>
       tx.persons.search(projectId, { ...filter, search }, from, personsPerReadMax),
     )
     for (const person of slice.matches) {

@@ -5,7 +5,7 @@ import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Database, PersonStores } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import { placeOf } from '../projects/create-project.ts'
@@ -14,6 +14,8 @@ import { listPersons } from './list-persons.ts'
 import { distinctIdsShownMax, groupToWire, listedPersonToWire, personToWire } from './person-resource.ts'
 import { readPropertyFilter } from './property-filter.ts'
 import { removePerson } from './remove-person.ts'
+
+const withPersons = { withPersons: true }
 
 interface Deps {
   readonly database: Database
@@ -33,8 +35,9 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
       ...(properties && { matches: readPropertyFilter(properties, project, now()) }),
     }
     const page = await listPersons(database, project.id, wanted, window, signal)
-    const ids = await database.read(tx =>
+    const ids = await database.people.read(tx =>
       tx.persons.listDistinctIds(
+        project.id,
         page.items.map(person => person.id),
         distinctIdsShownMax,
       ),
@@ -43,9 +46,9 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   })
 
   serve(get, ({ project, params }) =>
-    database.read(async tx => {
+    database.people.read(async tx => {
       const person = await getPerson(tx, project.id, params.id)
-      const ids = await tx.persons.listDistinctIds([person.id], distinctIdsShownMax)
+      const ids = await tx.persons.listDistinctIds(project.id, [person.id], distinctIdsShownMax)
       return personToWire(person, ids.get(person.id) ?? [])
     }),
   )
@@ -53,8 +56,8 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   serve(remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
-      await removePerson(tx, actor, project, await getPerson(tx, project.id, params.id), now())
-    })
+      await removePerson(tx, actor, project, await getPerson(tx.people, project.id, params.id), now())
+    }, withPersons)
     return answer({ status: 202 })
   })
 }
@@ -66,14 +69,14 @@ export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
     const window = readWindow(query)
     const typeIndex = readTypeIndex(query.group_type_index)
     const search = query.search?.trim() ? storable(query.search.trim()) : undefined
-    return database.read(async tx =>
+    return database.people.read(async tx =>
       pageBody(await tx.groups.list(project.id, typeIndex, search, window), window, url, groupToWire),
     )
   })
 
   serve(find, async ({ project, query }) => {
     const ref = readGroupRef(query)
-    const group = await database.read(tx => tx.groups.find(project.id, ref))
+    const group = await database.people.read(tx => tx.groups.find(project.id, ref))
     if (!group) throw missing('Group')
     return groupToWire(group)
   })
@@ -82,7 +85,7 @@ export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
     const ref = readGroupRef(query)
     await database.transaction(async tx => {
       await requireNoViewer(tx, actor, project)
-      if (!(await tx.groups.remove(project.id, ref))) throw missing('Group')
+      if (!(await tx.people.groups.remove(project.id, ref))) throw missing('Group')
       const record = {
         scope: 'Group',
         itemId: `${ref.typeIndex}/${ref.key}`,
@@ -90,7 +93,7 @@ export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
         activity: 'deleted',
       } as const
       recordAudit(tx, actor, placeOf(project), record, now())
-    })
+    }, withPersons)
     return answer({ status: 204 })
   })
 
@@ -107,7 +110,7 @@ export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Finds a person by id or UUID. Throws `invalid` for anything else, since it is probably a distinct id, and `missing`. */
-async function getPerson(tx: Stores, projectId: number, id: string): Promise<Person> {
+async function getPerson(tx: PersonStores, projectId: number, id: string): Promise<Person> {
   const isNumber = /^\d{1,15}$/.test(id)
   if (!isNumber && !uuidPattern.test(id)) {
     throw invalid(

@@ -1,13 +1,16 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { HashKey, Person, PersonFilter } from '../../domain/person.ts'
+import type { Properties } from '../../domain/properties.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { preparedListQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
 import { contains } from '../../storage/text-search.ts'
-import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
+import { partitionColumn } from '../../storage/unindexed.ts'
 import type { PersonDraft } from './person-ledger.ts'
+import { removeBelongings } from './remove-belongings.sql.ts'
+import { sampleProperties } from './sample-properties.sql.ts'
 import { type WrittenPersons, writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
@@ -15,7 +18,11 @@ const parametersMax = 5000
 const findPersons = preparedListQuery((db, distinctIds: readonly string[], { projectId }: { projectId: number }) =>
   db
     .selectFrom('person_distinct_ids')
-    .innerJoin('persons', 'persons.id', 'person_distinct_ids.person_id')
+    .innerJoin('persons', join =>
+      join
+        .onRef('persons.id', '=', 'person_distinct_ids.person_id')
+        .onRef('persons.project_id', '=', 'person_distinct_ids.project_id'),
+    )
     .selectAll('persons')
     .select('person_distinct_ids.distinct_id')
     .where('person_distinct_ids.project_id', '=', projectId)
@@ -57,13 +64,14 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
     /** Removes the person with all its ids; usage counts stay. False when it does not exist. */
     async remove(projectId: number, personId: number): Promise<boolean> {
       onChanged([personId])
-      await sqlCohortMemberStore(db).removePerson(projectId, personId)
       const result = await db
         .deleteFrom('persons')
         .where('project_id', '=', projectId)
         .where('id', '=', personId)
         .executeTakeFirst()
-      return result.numDeletedRows > 0n
+      if (result.numDeletedRows === 0n) return false
+      await removeBelongings(db, projectId, [personId])
+      return true
     },
 
     count: (projectId: number): Promise<number> =>
@@ -73,6 +81,9 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       const query = db.selectFrom('persons').where(matching(projectId, filter))
       return readPage(query.selectAll().orderBy('id', 'desc'), window, toPerson)
     },
+    /** The properties of the newest persons, without those too large to sample. */
+    sample: (projectId: number): Promise<readonly Properties[]> =>
+      sampleProperties(db, db.selectFrom('persons').where('project_id', '=', projectId)),
     /** Ordered by id, those after `afterId`, at most `limit`: to iterate over all persons in short reads. */
     async scan(projectId: number, afterId: number, limit: number): Promise<readonly Person[]> {
       const rows = await persons(projectId).where('id', '>', afterId).orderBy('id').limit(limit).execute()
@@ -101,6 +112,7 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
     },
     /** The distinct ids of each person, oldest binding first, at most `perPersonMax` each. */
     async listDistinctIds(
+      projectId: number,
       personIds: readonly number[],
       perPersonMax: number,
     ): Promise<ReadonlyMap<number, readonly string[]>> {
@@ -109,6 +121,7 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
         const rows = await db
           .selectFrom('person_distinct_ids')
           .select(['person_id', 'distinct_id'])
+          .where(partitionColumn(db, 'project_id'), '=', projectId)
           .where('person_id', 'in', part)
           .orderBy('person_id')
           .orderBy('distinct_id')
@@ -128,12 +141,13 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       return rows.map(row => ({ personId: row.person_id, flagKey: row.flag_key, hashKey: row.hash_key }))
     },
     /** The first write of a flag's hash key wins; later ones change nothing. Ignores a person that no longer exists. */
-    async addHashKeys(personId: number, hashKeys: readonly HashKey[]): Promise<void> {
+    async addHashKeys(projectId: number, personId: number, hashKeys: readonly HashKey[]): Promise<void> {
       if (hashKeys.length === 0) return
       // Locks the person row: a concurrent merge either sees these keys or has deleted the row before this update.
       const locked = await db
         .updateTable('persons')
         .set(({ eb }) => ({ version: eb('version', '+', 1) }))
+        .where('project_id', '=', projectId)
         .where('id', '=', personId)
         .executeTakeFirst()
       if (locked.numUpdatedRows === 0n) return
@@ -162,7 +176,7 @@ const matching =
 
 const holding = (text: string) => () => {
   return sql<boolean>`(${contains('persons.properties', text)} or exists (
-    select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', text)}
+    select 1 from person_distinct_ids d where d.project_id = persons.project_id and d.person_id = persons.id and ${contains('d.distinct_id', text)}
   ))`
 }
 

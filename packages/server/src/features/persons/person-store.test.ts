@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Stores } from '../../stores.ts'
+import type { PersonStores } from '../../stores.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { newUuid } from '../identity/secret.ts'
@@ -15,16 +15,16 @@ onEachDatabase('person and group stores', dialect => {
   })
   afterAll(() => s.close())
 
-  const write = (tx: Stores, ids: readonly string[], change: (ledger: PersonLedger) => void) =>
+  const write = (tx: PersonStores, ids: readonly string[], change: (ledger: PersonLedger) => void) =>
     tx.persons.findByDistinctIds(s.projectId, ids).then(known => {
       const ledger = createPersonLedger(known, newUuid)
       change(ledger)
       return tx.persons.write(s.projectId, ledger.drafts())
     })
   const record = (ids: readonly string[], change: (ledger: PersonLedger) => void) =>
-    s.halyard.database.transaction(tx => write(tx, ids, change))
+    s.halyard.database.people.transaction(tx => write(tx, ids, change))
   const find = (id: string) =>
-    s.halyard.database.read(async tx => (await tx.persons.findByDistinctIds(s.projectId, [id])).get(id))
+    s.halyard.database.people.read(async tx => (await tx.persons.findByDistinctIds(s.projectId, [id])).get(id))
 
   it('stores, finds and updates persons by any of their ids', async () => {
     await record(['one', 'two'], ledger => {
@@ -53,10 +53,10 @@ onEachDatabase('person and group stores', dialect => {
       ledger.update('a1', set({ from: 'a' }), at)
     })
     const [a, b] = [await find('a1'), await find('b1')]
-    await s.halyard.database.transaction(async tx => {
-      await tx.persons.addHashKeys(a?.id ?? 0, [{ flagKey: 'f', hashKey: 'first' }])
-      await tx.persons.addHashKeys(a?.id ?? 0, [{ flagKey: 'f', hashKey: 'second' }])
-      await tx.persons.addHashKeys(b?.id ?? 0, [
+    await s.halyard.database.people.transaction(async tx => {
+      await tx.persons.addHashKeys(s.projectId, a?.id ?? 0, [{ flagKey: 'f', hashKey: 'first' }])
+      await tx.persons.addHashKeys(s.projectId, a?.id ?? 0, [{ flagKey: 'f', hashKey: 'second' }])
+      await tx.persons.addHashKeys(s.projectId, b?.id ?? 0, [
         { flagKey: 'f', hashKey: 'lost' },
         { flagKey: 'g', hashKey: 'moved' },
       ])
@@ -64,10 +64,12 @@ onEachDatabase('person and group stores', dialect => {
     await record(['a1', 'b2'], ledger => ledger.merge('a1', 'b2', at, 'force'))
     expect((await find('b1'))?.id).toBe(a?.id)
     expect((await find('b2'))?.distinctIdCount).toBe(3)
-    const keys = await s.halyard.database.read(tx => tx.persons.listHashKeys([a?.id ?? 0, b?.id ?? 0]))
+    const keys = await s.halyard.database.people.read(tx => tx.persons.listHashKeys([a?.id ?? 0, b?.id ?? 0]))
     expect(keys.map(key => `${key.flagKey}=${key.hashKey}`).sort()).toEqual(['f=first', 'g=moved'])
-    expect(await s.halyard.database.read(tx => tx.persons.find(s.projectId, b?.id ?? 0))).toBeUndefined()
-    await s.halyard.database.transaction(tx => tx.persons.addHashKeys(b?.id ?? 0, [{ flagKey: 'f', hashKey: 'x' }]))
+    expect(await s.halyard.database.people.read(tx => tx.persons.find(s.projectId, b?.id ?? 0))).toBeUndefined()
+    await s.halyard.database.people.transaction(tx =>
+      tx.persons.addHashKeys(s.projectId, b?.id ?? 0, [{ flagKey: 'f', hashKey: 'x' }]),
+    )
   })
 
   it('loses no property and creates one person when many writers update the same ids concurrently', async () => {
@@ -106,23 +108,23 @@ onEachDatabase('person and group stores', dialect => {
     })
     const seen: number[] = []
     for (let after = 0; ; ) {
-      const batch = await s.halyard.database.read(tx => tx.persons.scan(s.projectId, after, 500))
+      const batch = await s.halyard.database.people.read(tx => tx.persons.scan(s.projectId, after, 500))
       seen.push(...batch.map(person => person.id))
       if (batch.length < 500) break
       after = batch.at(-1)?.id ?? 0
     }
-    const count = await s.halyard.database.read(tx => tx.persons.count(s.projectId))
+    const count = await s.halyard.database.people.read(tx => tx.persons.count(s.projectId))
     expect(seen).toHaveLength(count)
     expect(seen).toEqual([...seen].sort((a, b) => a - b))
     const one = await find('many-7')
-    expect(await s.halyard.database.transaction(tx => tx.persons.remove(s.projectId, one?.id ?? 0))).toBe(true)
-    expect(await s.halyard.database.transaction(tx => tx.persons.remove(s.projectId, one?.id ?? 0))).toBe(false)
+    expect(await s.halyard.database.people.transaction(tx => tx.persons.remove(s.projectId, one?.id ?? 0))).toBe(true)
+    expect(await s.halyard.database.people.transaction(tx => tx.persons.remove(s.projectId, one?.id ?? 0))).toBe(false)
     expect(await find('many-7')).toBeUndefined()
   })
 
   describe('groups', () => {
     it('assigns five type indexes, in the order of first use', async () => {
-      const ensure = (name: string) => s.halyard.database.transaction(tx => tx.groups.ensureType(s.projectId, name))
+      const ensure = (name: string) => s.halyard.database.transaction(tx => tx.groupTypes.ensure(s.projectId, name))
       const given = await Promise.all(['company', 'company', 'company'].map(ensure))
       expect(given.map(type => type?.index)).toEqual([0, 0, 0])
       for (const [index, name] of ['team', 'server', 'shop', 'region'].entries()) {
@@ -134,10 +136,12 @@ onEachDatabase('person and group stores', dialect => {
 
     it('creates, updates, lists and removes groups', async () => {
       const update = (key: string, properties: Record<string, unknown>) =>
-        s.halyard.database.transaction(tx => tx.groups.update(s.projectId, { typeIndex: 0, key }, set(properties), at))
+        s.halyard.database.people.transaction(tx =>
+          tx.groups.update(s.projectId, { typeIndex: 0, key }, set(properties), at),
+        )
       await Promise.all(Array.from({ length: 10 }, (_, n) => update('acme', { [`p${n}`]: n })))
       await update('globex', { Industry: 'Evil' })
-      await s.halyard.database.read(async tx => {
+      await s.halyard.database.people.read(async tx => {
         const acme = await tx.groups.find(s.projectId, { typeIndex: 0, key: 'acme' })
         expect(Object.keys(acme?.properties ?? {})).toHaveLength(10)
         const list = (search?: string) => tx.groups.list(s.projectId, 0, search, { limit: 10, offset: 0 })
@@ -146,7 +150,7 @@ onEachDatabase('person and group stores', dialect => {
         expect((await list('%')).count).toBe(0)
       })
       const remove = () =>
-        s.halyard.database.transaction(tx => tx.groups.remove(s.projectId, { typeIndex: 0, key: 'acme' }))
+        s.halyard.database.people.transaction(tx => tx.groups.remove(s.projectId, { typeIndex: 0, key: 'acme' }))
       expect([await remove(), await remove()]).toEqual([true, false])
     })
   })

@@ -1,19 +1,22 @@
 import type { Kysely } from 'kysely'
-import type { Person, PersonMerge } from '../../domain/person.ts'
+import type { Person } from '../../domain/person.ts'
 import type { Properties } from '../../domain/properties.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import { isSqlite } from '../../storage/prepared-query.ts'
 import { StaleWrite, saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
+import { partitionColumn } from '../../storage/unindexed.ts'
 import { moveEventDays } from '../cohorts/behavior/event-day-store.sql.ts'
-import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
+import { moveMember } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { PersonDraft } from './person-ledger.ts'
+import { removeBelongings } from './remove-belongings.sql.ts'
 
 const rowsPerInsertMax = 500
 const emailCharactersMax = 320
 
 export interface WrittenPersons {
-  readonly merges: readonly PersonMerge[]
+  /** The static cohorts that contained both persons of a merge: each has one member less for each time it is named. */
+  readonly joinedIn: readonly number[]
   /** The ids of new persons. */
   readonly idsByUuid: ReadonlyMap<string, number>
 }
@@ -31,17 +34,14 @@ export async function writePersons(
   const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
   // Ordered by id, so that two writers take locks in the same order and cannot deadlock.
   const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
-  for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
-  const merges: PersonMerge[] = []
-  await holdAbsorbed(db, drafts)
+  for (const draft of stored) await updatePerson(db, projectId, draft, draft.stored as Person)
+  const joinedIn: number[] = []
+  await holdAbsorbed(db, projectId, drafts)
   for (const draft of drafts) {
-    for (const person of draft.absorbed) {
-      await absorbPerson(db, person, idOf(draft))
-      merges.push({ fromId: person.id, intoId: idOf(draft) })
-    }
+    for (const person of draft.absorbed) joinedIn.push(...(await absorbPerson(db, person, idOf(draft))))
   }
   await bindDistinctIds(db, projectId, drafts, idOf)
-  return { merges, idsByUuid: ids }
+  return { joinedIn, idsByUuid: ids }
 }
 
 async function createPersons(
@@ -62,20 +62,33 @@ async function createPersons(
   return ids
 }
 
-async function updatePerson(db: Kysely<Tables>, draft: PersonDraft, seen: Person): Promise<void> {
-  await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 })
+async function updatePerson(db: Kysely<Tables>, projectId: number, draft: PersonDraft, seen: Person): Promise<void> {
+  await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 }, projectId)
 }
 
 /** What concurrent transactions count for these persons is either moved, or counted again for the person that absorbs them. */
-async function holdAbsorbed(db: Kysely<Tables>, drafts: readonly PersonDraft[]): Promise<void> {
+async function holdAbsorbed(db: Kysely<Tables>, projectId: number, drafts: readonly PersonDraft[]): Promise<void> {
   const ids = drafts.flatMap(({ absorbed }) => absorbed.map(({ id }) => id))
   // SQLite has one writer.
   if (ids.length === 0 || isSqlite(db)) return
-  await db.selectFrom('persons').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
+  await db
+    .selectFrom('persons')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .forUpdate()
+    .execute()
 }
 
-async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<void> {
-  await db.updateTable('person_distinct_ids').set({ person_id: intoId }).where('person_id', '=', from.id).execute()
+/** Returns the static cohorts that contained both. */
+async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<readonly number[]> {
+  await db
+    .updateTable('person_distinct_ids')
+    .set({ person_id: intoId })
+    .where(partitionColumn(db, 'project_id'), '=', from.projectId)
+    .where('person_id', '=', from.id)
+    .execute()
   await db
     .insertInto('hash_key_overrides')
     .columns(['person_id', 'flag_key', 'hash_key'])
@@ -87,14 +100,17 @@ async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): P
     )
     .onConflict(conflict => conflict.doNothing())
     .execute()
-  await sqlCohortMemberStore(db).move(from.id, intoId)
+  const joinedIn = await moveMember(db, from.id, intoId)
   await moveEventDays(db, from.id, intoId)
   const result = await db
     .deleteFrom('persons')
+    .where('project_id', '=', from.projectId)
     .where('id', '=', from.id)
     .where('version', '=', from.version)
     .executeTakeFirst()
   if (result.numDeletedRows === 0n) throw new StaleWrite()
+  await removeBelongings(db, from.projectId, [from.id])
+  return joinedIn
 }
 
 async function bindDistinctIds(

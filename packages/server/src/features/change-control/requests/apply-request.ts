@@ -37,7 +37,9 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
   }
   const approved = { changeRequest: request.id, contentHash: request.contentHash, now }
   try {
-    return await writes.apply(transaction, approved, gate => applyApproved(gate, applying, request.id))
+    return await writes.apply(transaction, approved, gate => applyApproved(gate, applying, request.id), {
+      withPersons: request.cohortId !== null,
+    })
   } catch (error) {
     const isLasting = error instanceof Problem && (error.kind === 'invalid' || error.kind === 'missing')
     if (!isLasting) throw error

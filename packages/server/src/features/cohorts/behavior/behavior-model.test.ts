@@ -121,7 +121,9 @@ onEachDatabase('behavior, compared with a model', dialect => {
     const project = (await database.read(tx => tx.projects.find(s.projectId)))!
     const at = instantOf(new Date(now))
     await Promise.all(
-      batches.map(events => database.transaction(tx => recordEvents(tx, { project, events, tally: noTally }, at))),
+      batches.map(events =>
+        database.transaction(tx => recordEvents(tx, { project, events, tally: noTally }, at), { withPersons: true }),
+      ),
     )
     for (const { name, distinctId, properties, at: time } of batches.flat()) {
       if (!isNamed(name) || properties.$process_person_profile === false) continue
@@ -134,7 +136,7 @@ onEachDatabase('behavior, compared with a model', dialect => {
 
   async function deleteSomeone(): Promise<void> {
     const id = random.pick(ids)
-    const persons = await s.halyard.database.read(tx => tx.persons.findByDistinctIds(s.projectId, ids))
+    const persons = await s.halyard.database.people.read(tx => tx.persons.findByDistinctIds(s.projectId, ids))
     const person = persons.get(id)
     if (person === undefined) return
     expect((await s.delete(`${s.project}/persons/${person.id}/`)).status).toBeLessThan(300)
@@ -142,18 +144,21 @@ onEachDatabase('behavior, compared with a model', dialect => {
   }
 
   const trim = () =>
-    s.halyard.database.transaction(async tx => {
-      for (const { id } of (await tx.countedEvents.listLive(s.projectId)).values()) {
-        while (await tx.eventDays.trim(id, dayNumber(now) - 366, 50));
-      }
-    })
+    s.halyard.database.transaction(
+      async tx => {
+        for (const { id } of (await tx.countedEvents.listLive(s.projectId)).values()) {
+          while (await tx.people.eventDays.trim(id, dayNumber(now) - 366, 50));
+        }
+      },
+      { withPersons: true },
+    )
 
   async function compare(): Promise<number> {
-    const { persons, histories } = await s.halyard.database.read(async tx => {
+    const live = await s.halyard.database.read(tx => tx.countedEvents.listLive(s.projectId))
+    const { persons, histories } = await s.halyard.database.people.read(async tx => {
       const persons = await tx.persons.findByDistinctIds(s.projectId, ids)
-      const counted = [...(await tx.countedEvents.listLive(s.projectId)).values()]
       const personIds = [...new Set([...persons.values()].map(({ id }) => id))]
-      return { persons, histories: await tx.eventDays.histories(personIds, counted, dayNumber(now) - 366) }
+      return { persons, histories: await tx.eventDays.histories(personIds, [...live.values()], dayNumber(now) - 366) }
     })
     const snapshot = compile(
       {

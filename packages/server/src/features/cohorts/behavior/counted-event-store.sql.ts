@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
+import type { CountedEvent } from '../../../domain/counted-event.ts'
 import type { Instant } from '../../../instant.ts'
 import { preparedQuery } from '../../../storage/prepared-query.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { CountedEvent } from './counted-event.ts'
 
 const liveEvents = preparedQuery((db, { projectId }: { projectId: number }) =>
   db

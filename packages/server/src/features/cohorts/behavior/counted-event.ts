@@ -1,13 +1,5 @@
 import { behaviorsIn } from '@halyard/engine'
 import type { Cohort } from '../../../domain/cohort.ts'
-import type { Instant } from '../../../instant.ts'
-
-/** An event that behavioral filters of a project name. It is counted for each person and day. */
-export interface CountedEvent {
-  readonly id: number
-  readonly name: string
-  readonly countedSince: Instant
-}
 
 /** How often a person has performed an event on a day, to add to what is stored. */
 export interface EventDay {

@@ -1,11 +1,12 @@
 import type { EventHistory } from '@halyard/engine'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { CountedEvent } from '../../../domain/counted-event.ts'
 import { readDays } from '../../../domain/event-days.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import { isSqlite, preparedQuery } from '../../../storage/prepared-query.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import type { CountedEvent, EventDay } from './counted-event.ts'
+import type { EventDay } from './counted-event.ts'
 
 const rowsPerInsertMax = 1000
 const parametersMax = 5000
@@ -31,9 +32,9 @@ const addDays = preparedQuery((db, { rows }: { rows: string }) => {
 export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void = () => {}) {
   return {
     /** Adds to the counts. Throws `StaleWrite` when a concurrent transaction has merged or deleted one of the persons. */
-    async add(days: readonly EventDay[]): Promise<void> {
+    async add(projectId: number, days: readonly EventDay[]): Promise<void> {
       const personIds = [...new Set(days.map(({ personId }) => personId))].sort((a, b) => a - b)
-      await holdPersons(db, personIds)
+      await holdPersons(db, projectId, personIds)
       onChanged(personIds)
       for (const part of inParts([...days].sort(inOrder), rowsPerInsertMax)) {
         const rows = JSON.stringify(part.map(({ personId, eventId, day, count }) => [personId, eventId, day, count]))
@@ -148,13 +149,14 @@ export async function moveEventDays(db: Kysely<Tables>, fromPersonId: number, to
 }
 
 /** Until the transaction ends, no other one merges or deletes these persons. Throws `StaleWrite` when one is gone. */
-async function holdPersons(db: Kysely<Tables>, personIds: readonly number[]): Promise<void> {
+async function holdPersons(db: Kysely<Tables>, projectId: number, personIds: readonly number[]): Promise<void> {
   // SQLite has one writer.
   if (isSqlite(db)) return
   for (const part of inParts(personIds, parametersMax)) {
     const rows = await db
       .selectFrom('persons')
       .select('id')
+      .where('project_id', '=', projectId)
       .where('id', 'in', part)
       .orderBy('id')
       .forKeyShare()

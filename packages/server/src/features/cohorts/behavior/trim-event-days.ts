@@ -7,6 +7,7 @@ const daysAtOnceMax = 500
 const transactionsMax = 20
 const eventsPerRead = 100
 /** A transaction that began before an event ended may still count it. */
+const withPersons = { withPersons: true }
 const endedMilliseconds = 10 * 60 * 1000
 
 /**
@@ -17,7 +18,7 @@ export function trimEventDays(): Job {
   /** The day for which events are trimmed, and the last event that is done. */
   let trimmed = { day: 0, eventId: 0, isDone: false }
 
-  async function trim({ now, read, transaction, isStopping }: JobContext): Promise<void> {
+  async function trim({ now, read, people, isStopping }: JobContext): Promise<void> {
     const day = dayNumber(dateOf(now).getTime())
     if (trimmed.day !== day) trimmed = { day, eventId: 0, isDone: false }
     let left = transactionsMax
@@ -27,7 +28,7 @@ export function trimEventDays(): Job {
         do {
           if (left === 0 || isStopping()) return
           left -= 1
-        } while (await transaction(tx => tx.eventDays.trim(eventId, day - behaviorDaysMax, daysAtOnceMax)))
+        } while (await people.transaction(tx => tx.eventDays.trim(eventId, day - behaviorDaysMax, daysAtOnceMax)))
         trimmed = { ...trimmed, eventId }
       }
       if (ids.length < eventsPerRead) trimmed = { ...trimmed, isDone: true }
@@ -40,9 +41,9 @@ export function trimEventDays(): Job {
       const hasMore = await transaction(async tx => {
         const eventId = await tx.countedEvents.findEnded(before)
         if (eventId === undefined) return false
-        if (!(await tx.eventDays.remove(eventId, daysAtOnceMax))) await tx.countedEvents.remove(eventId)
+        if (!(await tx.people.eventDays.remove(eventId, daysAtOnceMax))) await tx.countedEvents.remove(eventId)
         return true
-      })
+      }, withPersons)
       if (!hasMore) return
     }
   }

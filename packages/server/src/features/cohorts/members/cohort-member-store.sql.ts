@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Window } from '../../../pagination.ts'
 import { inParts } from '../../../storage/in-batches.ts'
+import { isSqlite } from '../../../storage/prepared-query.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { contains } from '../../../storage/text-search.ts'
-import { unindexed } from '../../../storage/unindexed.ts'
+import { partitionColumn } from '../../../storage/unindexed.ts'
 
 const parametersMax = 5000
 
@@ -11,7 +12,7 @@ const parametersMax = 5000
 const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b)
 
 /**
- * Members of static cohorts. `onChanged` is called with the persons that are added or removed; merges and deletions
+ * Members of static cohorts; how many there are is stored with the cohort (`CohortStore.addToCount`). `onChanged` is called with the persons that are added or removed; merges and deletions
  * of persons are announced as such.
  */
 export const sqlCohortMemberStore = (
@@ -33,15 +34,22 @@ function memberReads(db: Kysely<Tables>) {
       return new Set(rows.map(row => row.cohort_id))
     },
     /** Person ids, newest first; `search` matches part of a distinct id or of a property. */
-    async list(cohortId: number, search: string | undefined, window: Window): Promise<readonly number[]> {
+    async list(
+      projectId: number,
+      cohortId: number,
+      search: string | undefined,
+      window: Window,
+    ): Promise<readonly number[]> {
       let members = db
         .selectFrom('cohort_people')
         .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
         .where('cohort_people.cohort_id', '=', cohortId)
+        .where(partitionColumn(db, 'persons.project_id'), '=', projectId)
       if (search) {
         members = members.where(
           sql<boolean>`(${contains('persons.properties', search)} or exists (
-            select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', search)}
+            select 1 from person_distinct_ids d
+            where d.project_id = ${projectId} and d.person_id = persons.id and ${contains('d.distinct_id', search)}
           ))`,
         )
       }
@@ -75,7 +83,7 @@ function memberReads(db: Kysely<Tables>) {
           .selectFrom('persons')
           .select(['uuid', 'id'])
           .where('uuid', 'in', part)
-          .where(unindexed('project_id'), '=', projectId)
+          .where(partitionColumn(db, 'project_id'), '=', projectId)
           .execute()
         for (const row of rows) personIds.set(row.uuid, row.id)
       }
@@ -85,21 +93,8 @@ function memberReads(db: Kysely<Tables>) {
 }
 
 function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number[]) => void) {
-  /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
-  const changeCount = async (cohortId: number, by: number): Promise<void> => {
-    if (by === 0) return
-    await db
-      .updateTable('cohorts')
-      .set({ people_count: sql`coalesce(people_count, 0) + ${by}` })
-      .where('id', '=', cohortId)
-      .execute()
-  }
-
-  async function cohortsOf(personId: number): Promise<number[]> {
-    const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
-    const rows = await memberships.orderBy('cohort_id').execute()
-    return rows.map(row => row.cohort_id)
-  }
+  /** Until the transaction ends, no other one merges or deletes them. SQLite has one writer. */
+  const held = <Q extends { forKeyShare(): Q }>(persons: Q): Q => (isSqlite(db) ? persons : persons.forKeyShare())
 
   return {
     /** Adds persons of the project and returns how many are new. Persons that do not exist are skipped. */
@@ -111,18 +106,19 @@ function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number
           .insertInto('cohort_people')
           .columns(['cohort_id', 'person_id'])
           .expression(
-            db
-              .selectFrom('persons')
-              .select(eb => [eb.lit(cohortId).as('cohort_id'), 'id'])
-              .where('project_id', '=', projectId)
-              .where('id', 'in', part)
-              .orderBy('id'),
+            held(
+              db
+                .selectFrom('persons')
+                .select(eb => [eb.lit(cohortId).as('cohort_id'), 'id'])
+                .where('project_id', '=', projectId)
+                .where('id', 'in', part)
+                .orderBy('id'),
+            ),
           )
           .onConflict(conflict => conflict.doNothing())
           .executeTakeFirst()
         added += Number(result.numInsertedOrUpdatedRows ?? 0)
       }
-      await changeCount(cohortId, added)
       return added
     },
     /** Returns how many were members. */
@@ -137,40 +133,42 @@ function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number
           .executeTakeFirst()
         removed += Number(result.numDeletedRows)
       }
-      await changeCount(cohortId, -removed)
       return removed
     },
-    /** Moves memberships when two persons are merged. */
-    async move(fromPersonId: number, toPersonId: number): Promise<void> {
-      const cohortIds = await cohortsOf(fromPersonId)
-      if (cohortIds.length === 0) return
-      const inBoth = new Set(await cohortsOf(toPersonId))
-      const fresh = cohortIds.filter(id => !inBoth.has(id))
-      if (fresh.length > 0) {
-        await db
-          .insertInto('cohort_people')
-          .values(fresh.map(cohort_id => ({ cohort_id, person_id: toPersonId })))
-          .onConflict(conflict => conflict.doNothing())
-          .execute()
-      }
-      await db.deleteFrom('cohort_people').where('person_id', '=', fromPersonId).execute()
-      for (const cohortId of cohortIds) if (inBoth.has(cohortId)) await changeCount(cohortId, -1)
-    },
     /** Removes a person from all cohorts and returns their ids. */
-    async removePerson(projectId: number, personId: number): Promise<readonly number[]> {
-      const cohortIds = await cohortsOf(personId)
-      const isOurs =
-        cohortIds.length > 0 &&
-        (await db
-          .selectFrom('persons')
-          .select('id')
-          .where('id', '=', personId)
-          .where('project_id', '=', projectId)
-          .executeTakeFirst())
-      if (!isOurs) return []
-      await db.deleteFrom('cohort_people').where('person_id', '=', personId).execute()
-      for (const cohortId of cohortIds) await changeCount(cohortId, -1)
+    async removePerson(personId: number): Promise<readonly number[]> {
+      const cohortIds = await cohortsOf(db, personId)
+      if (cohortIds.length > 0) await db.deleteFrom('cohort_people').where('person_id', '=', personId).execute()
       return cohortIds
     },
   }
+}
+
+/**
+ * Moves memberships when two persons are merged; those of `from` are deleted with the person. Returns the cohorts that contain both, and
+ * so lose a member.
+ */
+export async function moveMember(
+  db: Kysely<Tables>,
+  fromPersonId: number,
+  toPersonId: number,
+): Promise<readonly number[]> {
+  const cohortIds = await cohortsOf(db, fromPersonId)
+  if (cohortIds.length === 0) return []
+  const inBoth = new Set(await cohortsOf(db, toPersonId))
+  const fresh = cohortIds.filter(id => !inBoth.has(id))
+  if (fresh.length > 0) {
+    await db
+      .insertInto('cohort_people')
+      .values(fresh.map(cohort_id => ({ cohort_id, person_id: toPersonId })))
+      .onConflict(conflict => conflict.doNothing())
+      .execute()
+  }
+  return cohortIds.filter(id => inBoth.has(id))
+}
+
+async function cohortsOf(db: Kysely<Tables>, personId: number): Promise<number[]> {
+  const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
+  const rows = await memberships.orderBy('cohort_id').execute()
+  return rows.map(row => row.cohort_id)
 }

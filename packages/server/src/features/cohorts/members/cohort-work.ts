@@ -20,6 +20,7 @@ interface CohortWorkOptions {
 }
 
 /** A run ends well before its lease expires. */
+const withPersons = { withPersons: true }
 const runMilliseconds = 20_000
 const savedEveryMilliseconds = 2000
 const recountAfterMilliseconds = 24 * 60 * 60 * 1000
@@ -110,17 +111,15 @@ class CohortJobRun {
 
   async #count(): Promise<void> {
     const [context, job] = [this.#context, this.#job]
-    const input = await context.read(async tx => ({
-      query: await cohortQuery(tx, job.projectId, job.cohortId),
-      total: await tx.persons.count(job.projectId),
-    }))
-    if (!input.query) return dropJob(context, job)
+    const query = await context.read(tx => cohortQuery(tx, job.projectId, job.cohortId))
+    if (!query) return dropJob(context, job)
+    const total = await context.people.read(tx => tx.persons.count(job.projectId))
     let saved = monotonicNow()
     const at = new Date(this.#now()).getTime()
-    const last = await this.#resumeScan(input.query, at, async next => {
+    const last = await this.#resumeScan(query, at, async next => {
       if (monotonicNow() - saved < savedEveryMilliseconds) return true
       saved = monotonicNow()
-      return context.transaction(tx => tx.cohortJobs.advance({ ...next, total: input.total }))
+      return context.transaction(tx => tx.cohortJobs.advance({ ...next, total }))
     })
     if (!last.isComplete) return saveForLater(context, last.job)
     await context.transaction(async tx => {
@@ -135,9 +134,10 @@ class CohortJobRun {
     const last = await this.#resumeScan(query, task.now, (next, on) =>
       this.#context.transaction(async tx => {
         if (!(await tx.cohortJobs.advance(next))) return false
-        await tx.cohortMembers.add(projectId, cohortId, on)
+        const added = await tx.people.cohortMembers.add(projectId, cohortId, on)
+        await tx.cohorts.addToCount(cohortId, added)
         return true
-      }),
+      }, withPersons),
     )
     if (last.isComplete) await this.#finishFilling({ added: last.job.matched })
   }
@@ -145,7 +145,7 @@ class CohortJobRun {
   async #importIds(): Promise<void> {
     let current = this.#job
     while (monotonicNow() < this.#end) {
-      const next = await this.#context.transaction(tx => importChunk(tx, current))
+      const next = await this.#context.transaction(tx => importChunk(tx, current), withPersons)
       if (next === 'gone') return
       if (next === 'done') {
         const { processed, matched } = current
@@ -198,8 +198,8 @@ class CohortJobRun {
 
 const afterEachCommit = (context: JobContext, listener: () => void): JobContext => ({
   ...context,
-  async transaction(work) {
-    const result = await context.transaction(work)
+  async transaction(work, hints) {
+    const result = await context.transaction(work, hints)
     listener()
     return result
   },
@@ -228,8 +228,9 @@ type Tx = Parameters<Parameters<JobContext['transaction']>[0]>[0]
 async function importChunk(tx: Tx, job: CohortJob): Promise<CohortJob | 'done' | 'gone'> {
   const chunk = await tx.cohortJobs.nextImport(job.cohortId)
   if (!chunk) return 'done'
-  const personIds = await tx.cohortMembers.findPersons(job.projectId, chunk.distinctIds)
-  await tx.cohortMembers.add(job.projectId, job.cohortId, [...new Set(personIds.values())])
+  const personIds = await tx.people.cohortMembers.findPersons(job.projectId, chunk.distinctIds)
+  const added = await tx.people.cohortMembers.add(job.projectId, job.cohortId, [...new Set(personIds.values())])
+  await tx.cohorts.addToCount(job.cohortId, added)
   await tx.cohortJobs.removeImport(chunk.id)
   const next = { ...job, processed: job.processed + chunk.distinctIds.length, matched: job.matched + personIds.size }
   return (await tx.cohortJobs.advance(next)) ? next : 'gone'

@@ -2,7 +2,7 @@ import type { Cohort } from '../../../domain/cohort.ts'
 import type { Person } from '../../../domain/person.ts'
 import type { Scanner } from '../../../evaluation/scan/scanner.ts'
 import type { Window } from '../../../pagination.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Database, PersonStores } from '../../../stores.ts'
 import { cohortQuery } from '../cohort-query.ts'
 
 interface MemberQuery {
@@ -30,11 +30,11 @@ export async function listMembers(
   const { cohort, search, window } = query
   const oneMore = { ...window, limit: window.limit + 1 }
   const ids = cohort.isStatic
-    ? await database.read(tx => tx.cohortMembers.list(cohort.id, search, oneMore))
+    ? await database.people.read(tx => tx.cohortMembers.list(cohort.projectId, cohort.id, search, oneMore))
     : await findDynamic(database, scanner, { ...query, window: oneMore }, signal)
   const shown = ids.slice(0, window.limit)
   return {
-    members: await database.read(tx => readMembers(tx, cohort.projectId, shown)),
+    members: await database.people.read(tx => readMembers(tx, cohort.projectId, shown)),
     hasMore: ids.length > shown.length,
   }
 }
@@ -71,8 +71,8 @@ async function findDynamic(
 }
 
 /** Skips persons that were removed in the meantime. */
-async function readMembers(tx: Stores, projectId: number, ids: readonly number[]): Promise<Member[]> {
-  const distinctIds = await tx.persons.listDistinctIds(ids, distinctIdsShownMax)
+async function readMembers(tx: PersonStores, projectId: number, ids: readonly number[]): Promise<Member[]> {
+  const distinctIds = await tx.persons.listDistinctIds(projectId, ids, distinctIdsShownMax)
   const members: Member[] = []
   for (const id of ids) {
     const person = await tx.persons.find(projectId, id)

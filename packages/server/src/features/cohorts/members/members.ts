@@ -4,7 +4,7 @@ import { readDistinctId } from '../../../domain/distinct-id.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
 import { inParts } from '../../../storage/in-batches.ts'
-import type { Stores } from '../../../stores.ts'
+import type { PersonStores, Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 
 /** Persons by their external ids. */
@@ -47,12 +47,16 @@ export async function addMembers(
   people: NamedPeople,
   now: Instant,
 ): Promise<{ added: number; unknown: number; unknown_ids: string[] } | undefined> {
+  if (isEmpty(people)) {
+    await tx.cohorts.saveCalculation(cohort.id, { at: now, error: null })
+    return { added: 0, unknown: 0, unknown_ids: [] }
+  }
   if (people.distinctIds.length + people.uuids.length > synchronousLookupsMax) {
     await queueImport(tx, project, cohort, people, now)
     return undefined
   }
-  const { personIds, unknown, unknownIds } = await lookUp(tx, project.id, people)
-  const added = await tx.cohortMembers.add(project.id, cohort.id, personIds)
+  const { personIds, unknown, unknownIds } = await lookUp(tx.people, project.id, people)
+  const added = await addPersons(tx, project.id, cohort.id, personIds)
   await tx.cohorts.saveCalculation(cohort.id, { at: now, error: null })
   return { added, unknown, unknown_ids: unknownIds }
 }
@@ -63,11 +67,25 @@ export async function removeMembers(
   cohort: Cohort,
   people: NamedPeople,
 ): Promise<{ removed: number; unknown: number }> {
-  const { personIds, unknown } = await lookUp(tx, project.id, people)
-  return { removed: await tx.cohortMembers.remove(cohort.id, personIds), unknown }
+  const { personIds, unknown } = await lookUp(tx.people, project.id, people)
+  const removed = await tx.people.cohortMembers.remove(cohort.id, personIds)
+  await tx.cohorts.addToCount(cohort.id, -removed)
+  return { removed, unknown }
 }
 
-export async function lookUp(tx: Stores, projectId: number, people: NamedPeople) {
+/** Returns how many are new. */
+async function addPersons(
+  tx: Stores,
+  projectId: number,
+  cohortId: number,
+  personIds: readonly number[],
+): Promise<number> {
+  const added = await tx.people.cohortMembers.add(projectId, cohortId, personIds)
+  await tx.cohorts.addToCount(cohortId, added)
+  return added
+}
+
+async function lookUp(tx: PersonStores, projectId: number, people: NamedPeople) {
   const byDistinctId = await tx.cohortMembers.findPersons(projectId, people.distinctIds)
   const byUuid = await tx.cohortMembers.findPersonsByUuid(projectId, people.uuids)
   return {
@@ -88,8 +106,8 @@ async function queueImport(
   if (pending && pending.task.kind !== 'import') {
     throw new Problem('conflict', 'The cohort is still being filled. Add members when that is done.')
   }
-  const { personIds } = await lookUp(tx, project.id, { distinctIds: [], uuids: people.uuids })
-  await tx.cohortMembers.add(project.id, cohort.id, personIds)
+  const { personIds } = await lookUp(tx.people, project.id, { distinctIds: [], uuids: people.uuids })
+  await addPersons(tx, project.id, cohort.id, personIds)
   for (const part of inParts(people.distinctIds, idsPerImport)) await tx.cohortJobs.addImport(cohort.id, part)
   const queued = pending ? (pending.total ?? 0) - pending.processed : 0
   await tx.cohortJobs.put({

@@ -138,7 +138,7 @@ onEachDatabase('counts in ClickHouse', dialect => {
     await call(['late'])
     expect(await waiting()).toMatchObject({ batches: 1 })
     expect(await metric('halyard_events_backlog_dropped_total')).toBe(2)
-    const person = await s.halyard.database.read(tx => tx.persons.findByDistinctIds(s.projectId, ['late']))
+    const person = await s.halyard.database.people.read(tx => tx.persons.findByDistinctIds(s.projectId, ['late']))
     expect(person).toHaveLength(1)
     const window = {
       event: '$feature_flag_called',

@@ -39,19 +39,21 @@ onEachDatabase('ingest under faults', dialect => {
 
   const capture = (...batch: object[]) => s.as(undefined).post('/batch/', { api_key: s.projectToken, batch })
   const find = (distinctId: string) =>
-    s.halyard.database.read(async tx => (await tx.persons.findByDistinctIds(s.projectId, [distinctId])).get(distinctId))
+    s.halyard.database.people.read(async tx =>
+      (await tx.persons.findByDistinctIds(s.projectId, [distinctId])).get(distinctId),
+    )
 
   it('records a batch atomically whichever statement fails', async () => {
     await capture(
       { event: '$set', distinct_id: 'anon', $set: { a: 1 } },
       { event: '$set', distinct_id: 'user', $set: { b: 1 } },
     )
-    await s.halyard.database.transaction(async tx => {
+    await s.halyard.database.people.transaction(async tx => {
       const anon = (await tx.persons.findByDistinctIds(s.projectId, ['anon'])).get('anon')
-      await tx.persons.addHashKeys(anon?.id ?? 0, [{ flagKey: 'counted', hashKey: 'anon' }])
+      await tx.persons.addHashKeys(s.projectId, anon?.id ?? 0, [{ flagKey: 'counted', hashKey: 'anon' }])
     })
     const cohort = await s.post(`${s.project}/cohorts/`, { name: 'Static', is_static: true })
-    await s.halyard.database.transaction(async tx => {
+    await s.halyard.database.people.transaction(async tx => {
       const anon = (await tx.persons.findByDistinctIds(s.projectId, ['anon'])).get('anon')
       await tx.cohortMembers.add(s.projectId, cohort.body.id, [anon?.id ?? 0])
     })
@@ -83,7 +85,9 @@ onEachDatabase('ingest under faults', dialect => {
     expect(reply.body).toEqual({ status: 1 })
     const user = await find('anon')
     expect(user?.properties).toEqual({ a: 1, b: 1, c: 1 })
-    const cohorts = await s.halyard.database.read(tx => tx.cohortMembers.holding(user?.id ?? 0, [cohort.body.id]))
+    const cohorts = await s.halyard.database.people.read(tx =>
+      tx.cohortMembers.holding(user?.id ?? 0, [cohort.body.id]),
+    )
     expect([...cohorts]).toEqual([cohort.body.id])
     const usage = { flagKey: 'counted', kind: 'called', from: '2000-01-01', to: '2999-01-01' } as const
     const series = await s.halyard.database.read(tx => tx.usage.series(s.projectId, usage))

@@ -14,7 +14,9 @@ onEachDatabase('ingest', dialect => {
   const client = () => s.as(undefined)
   const capture = (...batch: object[]) => client().post('/batch/', { api_key: s.projectToken, batch })
   const person = (distinctId: string): Promise<Person | undefined> =>
-    s.halyard.database.read(async tx => (await tx.persons.findByDistinctIds(s.projectId, [distinctId])).get(distinctId))
+    s.halyard.database.people.read(async tx =>
+      (await tx.persons.findByDistinctIds(s.projectId, [distinctId])).get(distinctId),
+    )
   const today = () => new Date().toISOString().slice(0, 10)
   const usage = (flagKey: string, kind: 'called' | 'viewed' | 'interacted' = 'called') =>
     s.halyard.database.read(tx => tx.usage.series(s.projectId, { flagKey, kind, from: '2000-01-01', to: '2999-01-01' }))
@@ -193,7 +195,7 @@ onEachDatabase('ingest', dialect => {
       expect(
         (await capture({ event: 'x\u0000', distinct_id: id, $set: { 'k\u0000': '\ud83d', __proto__: 1 } })).status,
       ).toBe(200)
-      const page = await s.halyard.database.read(tx => tx.persons.list(s.projectId, {}, { limit: 1, offset: 0 }))
+      const page = await s.halyard.database.people.read(tx => tx.persons.list(s.projectId, {}, { limit: 1, offset: 0 }))
       expect(page.items[0]?.properties).toEqual({ 'k\u0000': '\ud83d' })
     })
   })
@@ -213,7 +215,9 @@ onEachDatabase('ingest', dialect => {
       await capture({ event: 'seen', distinct_id: 'someone', properties: { $groups: { team: 7, company: 'acme' } } })
       const { body } = await s.get(`${s.project}/`)
       expect(body.group_types).toEqual({ 0: 'company', 1: 'team' })
-      const acme = await s.halyard.database.read(tx => tx.groups.find(s.projectId, { typeIndex: 0, key: 'acme' }))
+      const acme = await s.halyard.database.people.read(tx =>
+        tx.groups.find(s.projectId, { typeIndex: 0, key: 'acme' }),
+      )
       expect(acme?.properties).toEqual({ tier: 'gold', size: 5 })
       expect(await person('$company_acme')).toBeUndefined()
       expect(await person('someone')).toBeDefined()

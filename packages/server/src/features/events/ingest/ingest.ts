@@ -82,6 +82,7 @@ interface Batch extends QueuedBatch {
 const eventsWaitingMaxDefault = 20_000
 const projectShareMax = 0.9
 const eventsWrittenAtOnceMax = 1000
+const withPersons = { withPersons: true }
 const nameCacheMilliseconds = 60 * 60 * 1000
 
 export function createIngest(options: IngestOptions): Ingest {
@@ -120,7 +121,7 @@ export function createIngest(options: IngestOptions): Ingest {
         })
       }
       return outcomes
-    })
+    }, withPersons)
     // Another node may have deleted what is created again here, which announces nothing. The next poll makes up for a failure.
     await options.catchUp?.().catch(() => {})
     const seconds = (performance.now() - startedAt) / 1000

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
+import { removeBelongings } from '../remove-belongings.sql.ts'
 
 const parametersMax = 5000
 
@@ -81,7 +82,22 @@ export function sqlPersonRetentionStore(
         .set({ seen_on: dayOf(now) })
         .where('person_id', 'in', members)
         .execute()
-      await db.deleteFrom('persons').where('id', 'in', ids).where('id', 'not in', members).execute()
+      const removed = await db
+        .deleteFrom('persons')
+        .where('id', 'in', ids)
+        .where('id', 'not in', members)
+        .returning(['project_id', 'id'])
+        .execute()
+      for (const projectId of new Set(removed.map(row => row.project_id))) {
+        const ofProject = removed.filter(row => row.project_id === projectId)
+        await removeBelongings(
+          db,
+          projectId,
+          ofProject.map(({ id }) => id),
+        )
+      }
+      // Those of persons that are gone already.
+      await db.deleteFrom('person_seen').where('person_id', 'in', ids).where('person_id', 'not in', members).execute()
       return ids.length
     },
     /** Removes at most so many records. Returns how many. */

@@ -14,7 +14,7 @@ export function trimPersons(days: number | undefined): Job {
   let recordedUpTo = 0
   return {
     name: 'trim-persons',
-    async run({ now, transaction }) {
+    async run({ now, people: { transaction } }) {
       const repeat = async (work: () => Promise<boolean>) => {
         for (let n = 0; n < transactionsMax && (await work()); n++);
       }
