@@ -380,7 +380,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await visit.scenario.patch(address, { filters: { groups: [other, ...before.filters.groups] } })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
     const moved = page.getByRole('row', { name: /^Condition 2: 20% → 60% → 100%/ })
-    await moved.getByText('pending', { exact: true }).waitFor()
+    await moved.getByText('Pending', { exact: true }).waitFor()
     await visit.scenario.patch(address, { filters: { groups: [other] } })
     const ramp = page.getByRole('row', { name: /^Condition 1: 20% → 60% → 100%/ })
     await ramp.getByText('broken', { exact: true }).waitFor()

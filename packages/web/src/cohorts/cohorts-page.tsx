@@ -6,7 +6,7 @@ import { useCanWrite } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
-import { PlusIcon } from '../ui/icons.tsx'
+import { CircleIcon, PlusIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
 export function CohortsPage() {
@@ -37,7 +37,7 @@ export function CohortsPage() {
         {all => (
           <Stack>
             {all.length === 0 ? (
-              <EmptyState title={t.cohorts.none} text={t.cohorts.noneText} />
+              <EmptyState Icon={CircleIcon} title={t.cohorts.none} text={t.cohorts.noneText} />
             ) : (
               <DataTable
                 label={t.shell.cohorts}

@@ -12,7 +12,7 @@ import { Pagination } from '../ui/data/pagination.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
-import { SearchIcon } from '../ui/icons.tsx'
+import { PulseIcon, SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { ArchiveButton } from './archive-button.tsx'
 
@@ -76,7 +76,7 @@ export function HealthPage() {
               }}
             />
             {results.length === 0 ? (
-              <EmptyState title={t.health.none} text={t.health.noneText} />
+              <EmptyState Icon={PulseIcon} title={t.health.none} text={t.health.noneText} />
             ) : (
               <DataTable
                 label={t.health.title}

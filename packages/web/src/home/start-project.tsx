@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Button, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -9,12 +9,14 @@ import { useCanWrite } from '../services/session-queries.ts'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { FlagIcon } from '../ui/icons.tsx'
 import { FirstSteps } from './first-steps.tsx'
 
 /** What a project without flags offers. */
 export function StartProject({ projectId }: { projectId: string }) {
   const t = useMessages()
-  if (!useCanWrite(projectId)) return <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyReadOnly} />
+  if (!useCanWrite(projectId))
+    return <EmptyState Icon={FlagIcon} title={t.flags.emptyTitle} text={t.flags.emptyReadOnly} />
   return (
     <Stack gap="xl">
       <div>
@@ -46,7 +48,7 @@ export function StartProject({ projectId }: { projectId: string }) {
 
 function Start({ title, text, children }: { title: string; text: string; children: ReactNode }) {
   return (
-    <Card withBorder padding="lg" radius="md">
+    <Paper withBorder p="md" radius="lg">
       <Stack h="100%" align="flex-start" gap="xs">
         <Title order={3}>{title}</Title>
         <Text size="sm" c="dimmed" flex={1}>
@@ -54,7 +56,7 @@ function Start({ title, text, children }: { title: string; text: string; childre
         </Text>
         {children}
       </Stack>
-    </Card>
+    </Paper>
   )
 }
 

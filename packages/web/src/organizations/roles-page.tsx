@@ -16,6 +16,7 @@ import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { unlessEdited } from '../ui/form/unless-edited.ts'
+import { UsersIcon } from '../ui/icons.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
@@ -35,7 +36,7 @@ export function RolesPage() {
             )}
             {canManage && <NewRole organizationId={organizationId} />}
             {all.length === 0 ? (
-              <EmptyState title={t.roles.none} text={t.roles.noneText} />
+              <EmptyState Icon={UsersIcon} title={t.roles.none} text={t.roles.noneText} />
             ) : (
               <Accordion mt="md" order={2}>
                 {all.map(role => (

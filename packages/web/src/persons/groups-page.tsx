@@ -10,7 +10,7 @@ import { useProject } from '../services/session-queries.ts'
 import { Pagination } from '../ui/data/pagination.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
-import { SearchIcon } from '../ui/icons.tsx'
+import { BuildingIcon, SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { groupExample } from './event-examples.ts'
 import { PropertyTable } from './property-table.tsx'
@@ -32,7 +32,12 @@ export function GroupsPage() {
       <Loaded query={types}>
         {all =>
           all.length === 0 ? (
-            <EmptyState title={t.groups.none} text={t.groups.noneText} code={groupExample(project?.api_token)} />
+            <EmptyState
+              Icon={BuildingIcon}
+              title={t.groups.none}
+              text={t.groups.noneText}
+              code={groupExample(project?.api_token)}
+            />
           ) : (
             <GroupsOfTypes projectId={projectId} types={all} />
           )

@@ -11,7 +11,7 @@ import { DataTable } from '../ui/data/data-table.tsx'
 import { Pagination } from '../ui/data/pagination.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
-import { SearchIcon } from '../ui/icons.tsx'
+import { PersonIcon, SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { identifyExample } from './event-examples.ts'
 import { PersonLink } from './person-link.tsx'
@@ -56,7 +56,12 @@ export function PersonsPage() {
         {({ results, count }) =>
           results.length === 0 ? (
             search === '' ? (
-              <EmptyState title={t.persons.none} text={t.persons.noneText} code={identifyExample(project?.api_token)} />
+              <EmptyState
+                Icon={PersonIcon}
+                title={t.persons.none}
+                text={t.persons.noneText}
+                code={identifyExample(project?.api_token)}
+              />
             ) : (
               <Text>{t.persons.noMatches}</Text>
             )
@@ -69,7 +74,7 @@ export function PersonsPage() {
                   key: person.uuid,
                   cells: [
                     <PersonLink key="name" projectId={projectId} person={person} />,
-                    person.distinct_ids.slice(0, 2).join(', '),
+                    <DistinctIds key="ids" ids={person.distinct_ids} />,
                     day(person.created_at),
                     <Link
                       key="debugger"
@@ -91,3 +96,12 @@ export function PersonsPage() {
     </Page>
   )
 }
+
+const idsMax = 2
+
+/** A long one leaves space for the other columns. */
+const DistinctIds = ({ ids }: { ids: readonly string[] }) => (
+  <Text span size="sm" display="block" maw="26rem">
+    {ids.slice(0, idsMax).join(', ')}
+  </Text>
+)

@@ -13,6 +13,7 @@ import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
+import { TagIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { replaceTagEverywhere, type TagFailure } from './replace-tag.ts'
 
@@ -65,7 +66,7 @@ export function TagsPage() {
         <Loaded query={facets}>
           {({ tags }) =>
             tags.length === 0 ? (
-              <EmptyState title={t.tagsPage.none} text={t.tagsPage.noneText} />
+              <EmptyState Icon={TagIcon} title={t.tagsPage.none} text={t.tagsPage.noneText} />
             ) : (
               <DataTable
                 label={t.tagsPage.title}

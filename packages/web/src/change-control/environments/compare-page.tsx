@@ -13,7 +13,7 @@ import { Pagination } from '../../ui/data/pagination.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { NotFound } from '../../ui/feedback/not-found.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
-import { SearchIcon } from '../../ui/icons.tsx'
+import { LayersIcon, SearchIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { ComparedFlags } from './compared-flags.tsx'
@@ -117,6 +117,7 @@ function Compare({ organizationId, set }: { organizationId: string; set: Environ
           {({ results, count }) =>
             results.length === 0 ? (
               <EmptyState
+                Icon={LayersIcon}
                 title={isDiffering && search === '' ? t.environments.allSame : t.environments.noFlags}
                 text={t.environments.noFlagsText}
               />

@@ -12,6 +12,7 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { LayersIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 
@@ -41,7 +42,7 @@ export function EnvironmentsPage() {
       <Loaded query={{ ...sets, data: organizations && sets.data }}>
         {environmentSets =>
           environmentSets.length === 0 ? (
-            <EmptyState title={t.environments.none} text={t.environments.noneText} />
+            <EmptyState Icon={LayersIcon} title={t.environments.none} text={t.environments.noneText} />
           ) : (
             <DataTable
               label={t.environments.title}

@@ -12,6 +12,7 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
+import { SnowflakeIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { useApprovers } from '../policies/use-approvers.ts'
@@ -65,7 +66,7 @@ export function FreezesPage() {
           const rolesOf = ({ except_roles }: Freeze): string =>
             except_roles.map(id => roles.find(({ value }) => value === id)?.label ?? id).join(', ')
           return data.freezes.results.length === 0 ? (
-            <EmptyState title={t.freezes.none} text={t.freezes.noneText} />
+            <EmptyState Icon={SnowflakeIcon} title={t.freezes.none} text={t.freezes.noneText} />
           ) : (
             <DataTable
               label={t.freezes.title}

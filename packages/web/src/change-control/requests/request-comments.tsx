@@ -94,7 +94,7 @@ function Comment({ comment, writes, children }: CommentProps) {
       actions={
         <>
           {isOwn && !isEditing && (
-            <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setIsEditing(true)}>
+            <Button size="compact-sm" variant="subtle" onClick={() => setIsEditing(true)}>
               {t.requests.editComment}
             </Button>
           )}

@@ -47,25 +47,17 @@ function Request({ project, request }: { project: Project; request: ChangeReques
   const flags = useRelatedFlags(projectId, filters ?? noFilters)
   const cohorts = useCohorts(projectId)
   const wording = useWording({ project, flags, cohorts })
-  const flag = useRequestFlag(projectId, request).data
+  const { data: flag, isLoading } = useRequestFlag(projectId, request)
   const ramp = usePendingRamp(projectId, flag?.id)
   const changes = requestChanges(request)
   const isOpen = ['pending', 'approved', 'conflicted'].includes(request.state)
   const actions = useRequestActions(projectId, request)
+  // Its impact stands above the rest.
+  if (isLoading) return <Loading />
   return (
     <Page
       title={request.title}
-      intro={
-        <>
-          <Anchor component={Link} to={`/project/${projectId}/requests`} size="sm" underline="always">
-            {t.requests.back}
-          </Anchor>
-          {' · '}
-          {t.requests.by(request.created_by.first_name || request.created_by.email)}
-          {' · '}
-          <RelativeTime instant={request.created_at} />
-        </>
-      }
+      intro={<Intro projectId={projectId} request={request} />}
       actions={
         <>
           <RequestState state={request.state} isEmergency={request.emergency_reason !== null} />
@@ -107,6 +99,21 @@ function Request({ project, request }: { project: Project; request: ChangeReques
         </div>
       </div>
     </Page>
+  )
+}
+
+function Intro({ projectId, request }: { projectId: string; request: ChangeRequestDetail }) {
+  const t = useMessages()
+  return (
+    <>
+      <Anchor component={Link} to={`/project/${projectId}/requests`} size="sm" underline="always">
+        {t.requests.back}
+      </Anchor>
+      {' · '}
+      {t.requests.by(request.created_by.first_name || request.created_by.email)}
+      {' · '}
+      <RelativeTime instant={request.created_at} />
+    </>
   )
 }
 

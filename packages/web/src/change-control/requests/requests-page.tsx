@@ -11,6 +11,7 @@ import { Pagination } from '../../ui/data/pagination.tsx'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { CheckIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { InboxNews } from '../inbox/inbox-news.tsx'
 import { filterQueries, type RequestFilter, requestFilters } from './request-filter.ts'
@@ -68,6 +69,7 @@ export function RequestsPage() {
           {({ results, count }) =>
             results.length === 0 ? (
               <EmptyState
+                Icon={CheckIcon}
                 title={show === 'inbox' ? t.requests.inboxEmpty : t.requests.empty}
                 text={show === 'inbox' ? t.requests.inboxEmptyText : t.requests.emptyText}
               />

@@ -28,7 +28,10 @@ export function TimelineEntry({ who, what, at, note = '', actions, children }: P
         <Group justify="space-between" gap="xs">
           <Text size="sm">
             {who !== undefined && <b>{name} </b>}
-            {what} <RelativeTime instant={at} /> {note}
+            {what}{' '}
+            <Text span size="xs" c="dimmed">
+              <RelativeTime instant={at} /> {note}
+            </Text>
           </Text>
           {actions && <Group gap={4}>{actions}</Group>}
         </Group>

@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { GraphIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { DependencyGraph } from './dependency-graph.tsx'
 import { DependencyTable } from './dependency-table.tsx'
@@ -17,7 +18,7 @@ export function DependenciesPage() {
       <Loaded query={useDependencies(projectId)}>
         {({ count, results }) =>
           results.length === 0 ? (
-            <EmptyState title={t.dependencies.none} text={t.dependencies.noneText} />
+            <EmptyState Icon={GraphIcon} title={t.dependencies.none} text={t.dependencies.noneText} />
           ) : (
             <Stack>
               {count > results.length && <Text size="sm">{t.dependencies.more(results.length, count)}</Text>}

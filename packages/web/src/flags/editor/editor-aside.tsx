@@ -30,6 +30,7 @@ export function EditorAside({ project, draft, before, checked, isReadOnly = fals
         draft={released}
         isSound={checked.isSound}
         isOnceOn={isOnceOn}
+        mayShrink
       />
       <Preview
         projectId={String(project.id)}

@@ -18,19 +18,23 @@ interface Props {
   isSound: boolean
   /** The flag is off; the impact is the one it will have. */
   isOnceOn?: boolean
+  /** Beside the form, where nothing below is about to be pressed: the card is as high as its content. */
+  mayShrink?: boolean
 }
 
 const waitMilliseconds = 300
 /**
- * The height of the result, reserved while it loads so that a button below does not move away from the pointer: of the
- * bar, of each value, and of those who gain and those who lose.
+ * The height of the result, reserved so that a button below does not move away from the pointer when it arrives: of the
+ * bar, of each value, and of those who gain, those who lose and those who get another value.
  */
-const barRem = 4.5
-const valueRem = 1.1
-const comparisonRem = 5.5
+const barRem = 2.9
+const valueRem = 1.06
+const comparedRem = 1.6
+/** On a phone, examples have a line of their own. */
+const examplesRem = 1.1
 
 /** How many people or groups the draft would match, and who would gain or lose the flag on save. */
-export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: Props) {
+export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false, mayShrink = false }: Props) {
   const t = useMessages()
   const call = useCall()
   const [debounced] = useDebouncedValue(draft, waitMilliseconds)
@@ -50,8 +54,13 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
     retry: false,
     staleTime: 10_000,
   })
+  const variantCount = debounced.filters.variants.length
+  const isCompared = flagId !== undefined && !mayShrink
   const reserved =
-    barRem + valueRem * (debounced.filters.variants.length + 2) + (flagId === undefined ? 0 : comparisonRem)
+    barRem +
+    valueRem * (variantCount === 0 ? 2 : variantCount + 1) +
+    (isCompared ? comparedRem * (variantCount === 0 ? 2 : 3) : 0)
+  const onPhone = isCompared ? reserved + examplesRem : reserved
   return (
     <Paper withBorder p="md" radius="lg" component="section">
       <Title order={2} mb={4}>
@@ -62,7 +71,7 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
           {t.impact.onceOn}
         </Text>
       )}
-      <Box role="status" mih={`${reserved}rem`}>
+      <Box role="status" {...(!(mayShrink && impact.data) && { mih: { base: `${onPhone}rem`, sm: `${reserved}rem` } })}>
         {impact.data?.total_users === 0 ? (
           <NoPeople projectId={projectId} height={`${reserved}rem`} />
         ) : impact.data ? (
@@ -160,12 +169,12 @@ interface ChangeProps {
 function Change({ text, color, people }: ChangeProps) {
   const t = useMessages()
   return (
-    <Group gap={4} mt={4}>
+    <Group gap="0 0.5rem" mt={4} align="baseline">
       <Text size="sm" c={people.length > 0 ? `var(--mantine-color-${color}-light-color)` : 'dimmed'} fw={500}>
         {text}
       </Text>
       {people.length > 0 && (
-        <Text size="xs" c="dimmed" w="100%" truncate>
+        <Text size="xs" c="dimmed" flex="1 1 10rem" miw={0} truncate>
           {t.impact.forExample}:{' '}
           {people
             .slice(0, namesMax)

@@ -5,7 +5,7 @@ import { useMessages } from '../../i18n/language.tsx'
 import { useProject } from '../../services/session-queries.ts'
 import { PersonPicker } from '../../subject-pickers/person-picker.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
-import { SearchIcon } from '../../ui/icons.tsx'
+import { QuestionIcon, SearchIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useFirstFocus } from '../../ui/layout/visibility-context.ts'
 import { FlagResults } from './flag-results.tsx'
@@ -65,7 +65,7 @@ export function ExplainPage() {
         </Group>
       </form>
       {id === '' ? (
-        <EmptyState title={t.explain.emptyTitle} text={t.explain.emptyText} />
+        <EmptyState Icon={QuestionIcon} title={t.explain.emptyTitle} text={t.explain.emptyText} />
       ) : (
         <FlagResults projectId={projectId} id={id} groups={groups} />
       )}

@@ -11,6 +11,7 @@ import { downloadText, toCsv } from '../../ui/data/csv.ts'
 import { LoadMoreList } from '../../ui/data/load-more-list.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
+import { ClockIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useFlagKeys } from '../use-flag-keys.ts'
 import { useWording } from '../use-wording.ts'
@@ -63,6 +64,7 @@ export function ActivityPage() {
         query={activity}
         empty={
           <EmptyState
+            Icon={ClockIcon}
             title={isFiltered ? t.history.noMatches : t.history.empty}
             text={isFiltered ? t.history.noMatchesText : t.history.emptyText}
           />

@@ -2,6 +2,7 @@ import { Anchor, Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
+import { FlagIcon } from '../../ui/icons.tsx'
 
 interface Props {
   projectId: string
@@ -16,16 +17,16 @@ export function NoFlags({ projectId, isFiltered, onClear, onCreate }: Props) {
   const t = useMessages()
   if (isFiltered) {
     return (
-      <EmptyState title={t.flags.noMatches} text={t.flags.noMatchesText}>
+      <EmptyState Icon={FlagIcon} title={t.flags.noMatches} text={t.flags.noMatchesText}>
         <Button variant="default" onClick={onClear}>
           {t.flags.clearFilters}
         </Button>
       </EmptyState>
     )
   }
-  if (!onCreate) return <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyReadOnly} />
+  if (!onCreate) return <EmptyState Icon={FlagIcon} title={t.flags.emptyTitle} text={t.flags.emptyReadOnly} />
   return (
-    <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyText}>
+    <EmptyState Icon={FlagIcon} title={t.flags.emptyTitle} text={t.flags.emptyText}>
       <Button onClick={onCreate}>{t.flags.create}</Button>
       <Anchor
         size="sm"

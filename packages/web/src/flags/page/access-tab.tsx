@@ -126,7 +126,7 @@ function RoleGrants({ flag, project, grants, roles, intro }: GrantsProps) {
             key: grant.id,
             cells: [
               grant.role.name,
-              grant.role.members,
+              grant.role.members.split(',').join(', '),
               day(grant.added_at),
               flag.can_edit && (
                 <ActionIcon

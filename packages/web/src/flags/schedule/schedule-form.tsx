@@ -134,7 +134,7 @@ function RampFields({ planned, rollouts, onChange }: RampProps) {
       <NumberField
         label={t.schedule.every}
         required
-        w={140}
+        w={200}
         min={1}
         max={720}
         value={planned.hours}

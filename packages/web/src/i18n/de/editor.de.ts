@@ -155,7 +155,7 @@ export const editor: EditorMessages = {
     title: 'Auswirkung',
     onceOn: 'Sobald das Flag eingeschaltet ist:',
     noPeople: 'Noch keine Personen. Die Auswirkung erscheint, sobald deine Apps Events senden.',
-    on: (on, total, percent) => `Eingeschaltet für ${on} von ${total} (${percent})`,
+    on: (on, total, percent) => `Ein für ${on} von ${total} (${percent})`,
     gain: count => `${count} erhalten das Flag neu`,
     lose: count => `${count} verlieren das Flag`,
     change: count => `${count} erhalten eine andere Variante`,

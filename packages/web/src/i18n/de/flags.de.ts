@@ -183,7 +183,7 @@ export const flags: FlagsMessages = {
   usage: {
     lastCalled: time => `Zuletzt ausgewertet: ${time}`,
     neverCalled: 'Noch nicht ausgewertet',
-    countedUntil: (when: string) => `Gezählt bis ${when}. Neuere Ereignisse folgen, sobald ClickHouse sie aufnimmt.`,
+    countedUntil: (when: string) => `Gezählt bis ${when}. Neuere Events folgen, sobald ClickHouse sie aufnimmt.`,
     range: 'Zeitraum',
     days: count => `Letzte ${count} Tage`,
     metrics: {

@@ -3,7 +3,7 @@ import type { HistoryMessages } from '../en/history.en.ts'
 export const history: HistoryMessages = {
   timeline: {
     title: 'Änderungen um diese Zeit',
-    intro: 'Änderungen aller Flags, dazu Auswertungen und Ereignisse derselben Zeit.',
+    intro: 'Änderungen aller Flags, dazu Auswertungen und Events derselben Zeit.',
     open: 'Zeitachse',
     around: 'Um diese Zeit',
     time: 'Zeit',
@@ -13,7 +13,7 @@ export const history: HistoryMessages = {
     changes: count => (count === 1 ? '1 Änderung' : `${count} Änderungen`),
     more: shown => `Die neuesten ${shown} Änderungen werden angezeigt`,
     none: 'In diesen zwei Stunden wurde kein Flag geändert',
-    noEvents: 'Es kamen keine Ereignisse an. Zahlen je Minute werden eine Woche aufbewahrt.',
+    noEvents: 'Es kamen keine Events an. Zahlen je Minute werden eine Woche aufbewahrt.',
     evaluations: 'Auswertungen',
     lane: (name, total, highest) => `${name}: ${total}, höchstens ${highest} auf einmal`,
   },

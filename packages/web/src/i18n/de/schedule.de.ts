@@ -9,10 +9,10 @@ export const schedule: ScheduleMessages = {
     when: 'Zeitpunkt',
     state: 'Status',
     states: {
-      pending: 'ausstehend',
-      done: 'angewendet',
-      failed: 'fehlgeschlagen',
-      paused: 'pausiert',
+      pending: 'Ausstehend',
+      done: 'Angewendet',
+      failed: 'Fehlgeschlagen',
+      paused: 'Pausiert',
     },
     repeat: 'Wiederholen',
     repeats: {

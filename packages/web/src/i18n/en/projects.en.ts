@@ -37,7 +37,7 @@ export const projects = {
     url: 'URL',
     format: 'Format',
     events: 'Events',
-    allEvents: 'All except audit',
+    allEvents: 'All except the audit log',
     eventCount: (count: number) => (count === 1 ? '1 event' : `${count} events`),
     tag: 'Only flags with tag',
     created: (name: string) => `${name} added`,

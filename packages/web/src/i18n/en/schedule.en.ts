@@ -8,10 +8,10 @@ export const schedule = {
     when: 'Time',
     state: 'Status',
     states: {
-      pending: 'pending',
-      done: 'applied',
-      failed: 'failed',
-      paused: 'paused',
+      pending: 'Pending',
+      done: 'Applied',
+      failed: 'Failed',
+      paused: 'Paused',
     },
     repeat: 'Repeat',
     repeats: {

@@ -18,6 +18,7 @@ import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { unlessEdited } from '../../ui/form/unless-edited.ts'
+import { UsersIcon } from '../../ui/icons.tsx'
 import { FormRow } from '../../ui/layout/form-row.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 
@@ -141,7 +142,7 @@ function Tokens({ organizationId, tokens, canRevoke }: TokensProps) {
   const call = useCall()
   const queries = useQueryClient()
   if (tokens.length === 0) {
-    return <EmptyState title={t.provisioning.noTokens} text={t.provisioning.noTokensText} />
+    return <EmptyState Icon={UsersIcon} title={t.provisioning.noTokens} text={t.provisioning.noTokensText} />
   }
   const revoke = async (id: string) => {
     const params = { parent_lookup_organization_id: organizationId, token_id: id }
@@ -183,7 +184,7 @@ function People({ members }: { members: readonly Member[] }) {
   const t = useMessages()
   const { day } = useFormats()
   if (members.length === 0) {
-    return <EmptyState title={t.provisioning.noPeople} text={t.provisioning.noPeopleText} />
+    return <EmptyState Icon={UsersIcon} title={t.provisioning.noPeople} text={t.provisioning.noPeopleText} />
   }
   return (
     <DataTable

@@ -13,6 +13,7 @@ import { OneTimeSecret } from '../../ui/data/one-time-secret.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { KeyIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { useLevelName } from '../level-name.ts'
@@ -75,7 +76,7 @@ function ServiceKeys({ organizationId }: { organizationId: string }) {
     <Loaded query={keys}>
       {all =>
         all.length === 0 ? (
-          <EmptyState title={t.serviceKeys.none} text={t.serviceKeys.noneText} />
+          <EmptyState Icon={KeyIcon} title={t.serviceKeys.none} text={t.serviceKeys.noneText} />
         ) : (
           <DataTable
             label={t.serviceKeys.title}

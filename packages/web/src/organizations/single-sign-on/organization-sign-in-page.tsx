@@ -15,6 +15,7 @@ import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
+import { KeyIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 import { RequireFactor } from '../require-factor.tsx'
@@ -92,7 +93,7 @@ function Providers({ organizationId, providers, canManage, onEdit }: ListProps) 
     <Stack gap="xs">
       <Title order={2}>{t.singleSignOn.providers}</Title>
       {providers.length === 0 ? (
-        <EmptyState title={t.singleSignOn.none} text={t.singleSignOn.noneText} />
+        <EmptyState Icon={KeyIcon} title={t.singleSignOn.none} text={t.singleSignOn.noneText} />
       ) : (
         <DataTable
           label={t.singleSignOn.providers}

@@ -13,6 +13,7 @@ import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { KeyIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { lazyComponent } from '../../ui/lazy-component.tsx'
 
@@ -74,7 +75,7 @@ function TrustRelationships({ organizationId, onEdit }: ListProps) {
     <Loaded query={relationships}>
       {all =>
         all.length === 0 ? (
-          <EmptyState title={t.trust.none} text={t.trust.noneText} />
+          <EmptyState Icon={KeyIcon} title={t.trust.none} text={t.trust.noneText} />
         ) : (
           <DataTable
             label={t.trust.title}

@@ -1,7 +1,10 @@
 import { Center, Code, Stack, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { ComponentType, ReactNode } from 'react'
+import classes from './empty-state.module.css'
 
 interface Props {
+  /** The one of the page in the navigation. */
+  Icon?: ComponentType<{ size?: number }>
   title: string
   /** What the list is for, and how to fill it. */
   text: string
@@ -11,10 +14,15 @@ interface Props {
 }
 
 /** Replaces an empty list: what it would hold and what to do first. */
-export function EmptyState({ title, text, code, children }: Props) {
+export function EmptyState({ Icon, title, text, code, children }: Props) {
   return (
     <Center mih={220} py="xl">
       <Stack align="center" gap="sm" w="100%" maw={560} miw={0}>
+        {Icon && (
+          <span className={classes.icon}>
+            <Icon size={24} />
+          </span>
+        )}
         <Text fw={600}>{title}</Text>
         <Text ta="center" c="dimmed" size="sm">
           {text}

@@ -65,12 +65,12 @@ function Breadcrumbs({ parents }: { parents: readonly Parent[] }) {
   const t = useMessages()
   return (
     <nav aria-label={t.common.breadcrumbs} className={classes.parents}>
-      {parents.map(({ label, to }) => (
+      {parents.map(({ label, to }, index) => (
         <Fragment key={to}>
+          {index > 0 && <span aria-hidden="true">/</span>}
           <Anchor component={Link} to={to} size="sm" underline="always">
             {label}
           </Anchor>
-          <span aria-hidden="true">/</span>
         </Fragment>
       ))}
     </nav>

@@ -46,7 +46,7 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
       <Text size="sm" c="dimmed" className={classes.joint}>
         {joint}
       </Text>
-      <Group gap="xs" flex={1} wrap="wrap" align="flex-start">
+      <Group gap="xs" flex={1} miw={0} wrap="wrap" align="flex-start">
         {property.type === 'cohort' && <CohortFields property={property} faults={faults} onChange={onChange} />}
         {property.type === 'flag' && <FlagFields property={property} faults={faults} onChange={onChange} />}
         {property.type === 'behavioral' && <BehaviorFields property={property} faults={faults} onChange={onChange} />}

@@ -176,6 +176,7 @@ export const approvals: ApprovalsMessages = {
     title: 'Freigaberegeln',
     intro: 'Änderungen, die eine zweite Person brauchen. Ausschalten geht immer, außer eine Regel nennt es.',
     none: 'Keine Regeln: Jede Änderung wird direkt gespeichert',
+    noneText: 'Füge eine für Änderungen hinzu, die erst eine zweite Person sehen soll.',
     create: 'Regel hinzufügen',
     edit: 'Bearbeiten',
     remove: 'Löschen',

@@ -23,8 +23,8 @@ export const home: HomeMessages = {
     noEvaluations: 'Keine Auswertungen in den letzten 14 Tagen',
   },
   charts: {
-    events: 'Ereignisse nach Wert',
-    event: 'Ereignis',
+    events: 'Events nach Wert',
+    event: 'Event',
     hourly: title => `${title} pro Stunde; die Tabelle darunter hat dieselben Zahlen`,
     steps: 'Änderungen des Flags, nummeriert wie im Diagramm',
     created: 'hat das Flag erstellt',
@@ -34,8 +34,8 @@ export const home: HomeMessages = {
     conditions: 'hat die Bedingungen geändert',
     threshold: perHour => `eingezeichnet als ${perHour} pro Stunde`,
     noEvents:
-      'In den letzten 7 Tagen hat kein Ereignis einen Wert dieses Flags getragen. SDKs fügen Ereignissen die Werte von Flags hinzu.',
+      'In den letzten 7 Tagen hat kein Event einen Wert dieses Flags getragen. SDKs fügen Events die Werte von Flags hinzu.',
     notCounted:
-      'Ereignisse werden nach Wert gezählt bei Flags mit Rollback-Bedingungen und bei den fünf zuletzt geänderten Flags, die für einen Teil der Personen an sind oder Varianten haben.',
+      'Events werden nach Wert gezählt bei Flags mit Rollback-Bedingungen und bei den fünf zuletzt geänderten Flags, die für einen Teil der Personen an sind oder Varianten haben.',
   },
 }

@@ -173,6 +173,7 @@ export const approvals = {
     title: 'Approval policies',
     intro: 'Changes that need a second person. Switching a flag off passes unless a policy names it.',
     none: 'No policies: every change is saved directly',
+    noneText: 'Add one for the changes that a second person should see first.',
     create: 'Add policy',
     edit: 'Edit',
     remove: 'Delete',
