@@ -25,9 +25,12 @@ describe('the API reference', () => {
     )
     await page.locator('#operations-tag-Feature_flags').waitFor()
     await expectSound(page)
-    // Sections are rendered when they come into view.
-    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-    await page.locator('#operations-tag-Edges').waitFor()
+    // Sections are rendered when they come into view, and each that is rendered moves the end of the page.
+    const scrollToEnd = async () => {
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+      return page.locator('#operations-tag-Edges').count()
+    }
+    await expect.poll(scrollToEnd, { timeout: 120_000 }).toBe(1)
   }, 180_000)
 
   it('finds an operation and runs it with a key on a phone, without a request to another origin', async () => {

@@ -50,9 +50,8 @@ describe('keys and clicks', { timeout: 120_000 }, () => {
     const payload = page.getByRole('textbox', { name: 'Payload' })
     await payload.pressSequentially('{"a":1,"b":[1,2,3]}')
     const create = page.getByRole('button', { name: 'Create flag' })
-    const box = await create.boundingBox()
-    // The mouse goes down and up at one place, as a hand does.
-    await page.mouse.move((box?.x ?? 0) + 20, (box?.y ?? 0) + 10)
+    // Waits until the button keeps its place. The mouse goes down and up there, as a hand does.
+    await create.hover()
     await page.mouse.down()
     await page.mouse.up()
     await page.getByRole('heading', { name: 'my-flag', level: 1 }).waitFor()

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectFocus, expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { pageTabs, patternsWithTabs } from './page-patterns.ts'
 import { type ResponseOrder, respondInOrder, responseOrders } from './response-order.ts'
 import { watchButtons } from './watch-buttons.ts'
 
@@ -9,7 +10,7 @@ type Pages = Record<string, { path: string; shows: string }>
 let pages: Pages
 let publicPages: Pages
 /** Where the content of a dialog depends on policies, environments and people. */
-let gated: { id: number; path: string; flagId: number; cohortId: number }
+let gated: { id: number; path: string; flagId: number; cohortId: number; setId: number; requestId: number }
 
 beforeAll(async () => {
   visit = await startVisit()
@@ -38,6 +39,9 @@ beforeAll(async () => {
   const { body: fresh } = await scenario.post('/api/projects/', { name: 'Fresh' })
   gated = await createGatedProject()
   const linked = await createLinkedFlags()
+  const { body: certificate } = await scenario.post(`${scenario.project}/import_certificates/`, {
+    certificate: someCertificate,
+  })
   const project = `/project/${scenario.projectId}`
   const organization = scenario.organization.replace('/api/organizations', '/organization')
   const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
@@ -102,6 +106,9 @@ beforeAll(async () => {
     'an unknown tab': { path: pluginTab('nonsense'), shows: 'This plugin requests no network access' },
     // A page outside of projects goes on with the project that was shown last, so those of others come last.
     'a flag with environments': { path: `${gated.path}/flags/${gated.flagId}`, shows: 'Promote' },
+    'a change request': { path: `${gated.path}/requests/${gated.requestId}`, shows: 'Required approvals' },
+    'compared environments': { path: `${organization}/environments/${gated.setId}`, shows: 'pay-later' },
+    'a certificate': { path: `${project}/import/certificates/${certificate.id}`, shows: 'unleash-client' },
     dependencies: { path: `${linked}/dependencies`, shows: 'Used by' },
     'home without flags': { path: `/project/${fresh.id}`, shows: 'Look around' },
     'no flags': { path: `/project/${fresh.id}/flags`, shows: 'No flags yet' },
@@ -146,7 +153,7 @@ async function createGatedProject() {
   })
   await scenario.patch(`${api}/feature_flags/${flag.id}/`, { filters: condition(100) })
   await vi.waitUntil(async () => (await scenario.get(`${api}/persons/`)).body.results[0], { timeout: 60_000 })
-  await scenario.post(`${scenario.organization}/environment_sets/`, {
+  const { body: set } = await scenario.post(`${scenario.organization}/environment_sets/`, {
     name: 'Shop',
     environments: [
       { name: 'development', is_production: false, project: project.id },
@@ -155,7 +162,45 @@ async function createGatedProject() {
   })
   const policy = { action_key: '*', approver_config: { users: [approver.id], quorum: 1 } }
   expect((await scenario.post(`${api}/approval_policies/`, policy)).status).toBe(201)
-  return { id: project.id, path: `/project/${project.id}`, flagId: flag.id, cohortId: cohort.id }
+  const { body: request } = await scenario.post(`${api}/change_requests/`, {
+    flag_id: flag.id,
+    patch: { filters: condition(25) },
+    title: 'A quarter first',
+  })
+  const ids = { flagId: flag.id, cohortId: cohort.id, setId: set.id, requestId: request.id }
+  return { id: project.id, path: `/project/${project.id}`, ...ids }
+}
+
+const someCertificate = {
+  source: 'unleash',
+  environment: 'production',
+  file_sha256: 'e'.repeat(64),
+  sdk: 'unleash-client',
+  sdk_version: '6.1.0',
+  halyard_version: '1.0.0',
+  node_version: '22.0.0',
+  seed: 1,
+  contexts: 1,
+  pairs: 1,
+  equal: 0,
+  differing: 1,
+  declared: 0,
+  sdk_errors: 0,
+  exact: 1,
+  approximate: 0,
+  refused: 0,
+  flags: [{ key: 'search-v2', status: 'exact', reasons: [], pairs: 1, equal: 0 }],
+  differences: [
+    {
+      flag: 'search-v2',
+      status: 'exact',
+      context: { id: 'ada', attributes: { plan: 'pro' } },
+      there: 'on',
+      here: false,
+      there_trace: 'default',
+      here_trace: ['Condition 1 matched'],
+    },
+  ],
 }
 
 /** A project with a flag that depends on another; returns its path. */
@@ -217,9 +262,27 @@ async function checkPages(
   }
 }
 
+/** Any address that no page has; it is visited. */
+const unknownPage = '$'
 const phone = { dark: true, width: 360, height: 740 }
 
+/** Matches the addresses of a page or of one of its tabs; the first tab needs no name. */
+function addressesOf(pattern: string): RegExp {
+  const [path, tab] = pattern.split('?tab=')
+  const first = Object.entries(pageTabs()).find(([end]) => pattern.endsWith(end))?.[1][0]
+  const query = tab ? `\\?tab=${tab}` : first ? `(\\?tab=${first})?` : '(\\?.*)?'
+  return new RegExp(`^${path!.replace(/\$\w+/g, '[^/?]+')}${query}$`)
+}
+
 describe('every page', { timeout: 900_000 }, () => {
+  it('is visited here', () => {
+    const visited = Object.values({ ...pages, ...publicPages }).map(({ path }) => path)
+    const patterns = patternsWithTabs().filter(({ isRedirect }) => !isRedirect)
+    const forgotten = patterns.filter(({ path }) => !visited.some(each => addressesOf(path).test(each)))
+    expect(forgotten.map(({ path }) => path).filter(path => path !== unknownPage)).toEqual([])
+    expect(patterns.length).toBeGreaterThan(50)
+  })
+
   it('is accessible and has no layout shift on a desktop, in light and dark mode', async () => {
     await checkPages(await visit.signedIn('/'), pages, ['light', 'dark'], responseOrders.firstInFirstOut)
     await checkPages(await visit.open(), publicPages, ['light', 'dark'], responseOrders.firstInFirstOut)

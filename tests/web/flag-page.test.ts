@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
 
@@ -64,6 +65,33 @@ describe('a flag', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'SDK setup', level: 1 }).waitFor()
   })
 
+  it('leaves no blank space below its impact, on the page and in dialogs', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'no-blanks',
+      filters: { groups: [{ properties: [], rollout_percentage: 100 }] },
+    })
+    for (const width of [390, 1280, 1920]) {
+      const page = await visit.signedIn(inProject(`/flags/${flag.id}`), { width })
+      /** From the end of the text to the end of its box. */
+      const blankIn = (area: Locator) =>
+        area.getByRole('status').evaluate(box => {
+          const text = box.ownerDocument.createRange()
+          text.selectNodeContents(box)
+          return box.getBoundingClientRect().bottom - text.getBoundingClientRect().bottom
+        })
+      const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Impact' }) })
+      await card.getByText('On for 1 of 1').waitFor()
+      await expect.poll(() => blankIn(card), { message: `beside the editor, ${width} px` }).toBeLessThan(8)
+      await page.getByRole('switch', { name: 'On', exact: true }).press('Space')
+      const review = page.getByRole('dialog')
+      await review.getByText('1 would lose access').waitFor()
+      await expect.poll(() => blankIn(review), { message: `in the review, ${width} px` }).toBeLessThan(8)
+      await page.close()
+    }
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { deleted: true })
+  })
+
   it('falls through to the next condition outside a rollout, and says so', async () => {
     const { scenario } = visit
     const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
@@ -96,8 +124,7 @@ describe('a flag', { timeout: 120_000 }, () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=code`), { dark: true })
     await page.getByRole('tab', { name: 'Go', exact: true }).click()
     const code = page.getByRole('group', { name: 'Use the flag with Go' })
-    await code.waitFor()
-    expect(await code.textContent()).toContain('case "fast":')
+    await expect.poll(() => code.textContent()).toContain('case "fast":')
     expect(await code.textContent()).toContain('GetFlagPayload("search-v2")')
     await expectSound(page)
   })

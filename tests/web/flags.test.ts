@@ -64,7 +64,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByText('No matching flags').waitFor()
     // A filter keeps its name when it is set.
     const chosen = page.getByRole('combobox', { name: 'State' }).locator('option:checked')
-    expect(await chosen.textContent()).toBe('State: Off')
+    await expect.poll(() => chosen.textContent()).toBe('State: Off')
   })
 
   it('saves filters as a view, which others open and its author deletes', async () => {
@@ -626,12 +626,16 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     const table = page.getByRole('table', { name: 'Flags' })
     expect(await table.getAttribute('aria-rowcount')).toBe(String(flagsMany + 1))
     expect(await page.getByRole('row').count()).toBeLessThan(60)
-    await page.locator('[role=rowgroup] [role=presentation]').evaluate(rows => {
-      const scroller = (rows as unknown as { parentElement: { scrollTop: number; scrollHeight: number } }).parentElement
-      scroller.scrollTop = scroller.scrollHeight
-    })
     const last = page.getByRole('row', { name: /flag-00000/ })
-    await last.waitFor()
+    const scrollToEnd = async () => {
+      await page.locator('[role=rowgroup] [role=presentation]').evaluate(rows => {
+        const scroller = (rows as unknown as { parentElement: { scrollTop: number; scrollHeight: number } })
+          .parentElement
+        scroller.scrollTop = scroller.scrollHeight
+      })
+      return last.count()
+    }
+    await expect.poll(scrollToEnd).toBe(1)
     expect(await last.getAttribute('aria-rowindex')).toBe(String(flagsMany + 1))
     await page.getByRole('button', { name: 'Flag', exact: true }).click()
     await page

@@ -28,7 +28,7 @@ describe('home', { timeout: 240_000 }, () => {
     await page.waitForURL(url => url.pathname === `/project/${scenario.projectId}`)
     const [first] = await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all()
     expect(await first?.textContent()).toBe('Home')
-    expect(await first?.getAttribute('aria-current')).toBe('page')
+    await expect.poll(() => first?.getAttribute('aria-current')).toBe('page')
     await page.getByRole('link', { name: 'Flags', exact: true }).click()
     await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor()
     await expect.poll(() => first?.getAttribute('aria-current')).toBeNull()

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { startVisit, type Visit } from './browser.ts'
+import { patternsWithTabs } from './page-patterns.ts'
 import { respondInOrder, responseOrders } from './response-order.ts'
 
 /** Would add an element, run a script and load an image if it were ever read as HTML. */
@@ -12,33 +12,8 @@ const short = '<img data-hostile onerror=alert(1)>'
 const script = 'javascript:alert(1)'
 const link = `[click](${script})`
 
-const sourceOf = (path: string) => readFileSync(new URL(`../../packages/web/src/${path}`, import.meta.url), 'utf8')
-
-/** The names in a list of tabs, from its source: a new tab is visited too. */
-const tabsOf = (path: string, list: string): string[] => {
-  const names = new RegExp(`const ${list} = \\[([^\\]]*)\\]`).exec(sourceOf(path))?.[1] ?? ''
-  const tabNames = [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name!)
-  expect(tabNames.length, list).toBeGreaterThan(1)
-  return tabNames
-}
-
-/** Path patterns of the router's pages, from its source: a new page is visited too. */
-function pagePatterns(): string[] {
-  const routes = new Map(
-    [...sourceOf('app/router.tsx').matchAll(/^const (\w+) = createRoute\(\{([\s\S]*?)\}\)$/gm)].map(
-      ([, name, text]) => [
-        name!,
-        { parent: /getParentRoute: \(\) => (\w+)/.exec(text!)?.[1], path: /\bpath: '([^']*)'/.exec(text!)?.[1] ?? '' },
-      ],
-    ),
-  )
-  const patternOf = (name: string | undefined): string => {
-    const route = routes.get(name ?? '')
-    return route ? `${patternOf(route.parent)}${route.path === '/' ? '' : route.path}` : ''
-  }
-  const parents = new Set([...routes.values()].map(({ parent }) => parent))
-  return [...routes.keys()].filter(name => !parents.has(name)).map(patternOf)
-}
+/** Without a place to break the line. */
+const long = 'unbroken'.repeat(12)
 
 let visit: Visit
 let parameters: Record<string, string>
@@ -55,13 +30,13 @@ beforeAll(async () => {
   expect((await s.patch(`${s.project}/`, { name: hostile })).status).toBe(200)
   const property = { key: hostile, type: 'person', operator: 'exact', value: [hostile, script] }
   const cohort = await created(`${s.project}/cohorts/`, {
-    name: `Cohort ${hostile}`,
-    description: hostile,
+    name: `Cohort ${hostile} ${long}`,
+    description: `${hostile} ${long}`,
     filters: { properties: { type: 'OR', values: [{ type: 'AND', values: [property] }] } },
   })
   const flag = await created(`${s.project}/feature_flags/`, {
-    key: `key-${hostile}`,
-    name: `${hostile} ${link}`,
+    key: `key-${hostile}-${long}`,
+    name: `${hostile} ${link} ${long}`,
     tags: [hostile, script, { html: hostile }],
     filters: {
       groups: [
@@ -72,9 +47,12 @@ beforeAll(async () => {
       payloads: { [hostile]: JSON.stringify({ html: hostile, href: script }) },
     },
   })
-  await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `changed ${hostile}`, tags: [`<b data-hostile>`] })
+  await s.patch(`${s.project}/feature_flags/${flag.id}/`, {
+    name: `changed ${hostile}`,
+    tags: [`<b data-hostile>`, long],
+  })
   await created(`${s.project}/feature_flags/`, {
-    key: `dependent-${hostile}`,
+    key: `dependent-${hostile}-${long}`,
     filters: {
       groups: [{ properties: [{ type: 'flag', key: String(flag.id), operator: 'flag_evaluates_to', value: false }] }],
     },
@@ -102,12 +80,16 @@ beforeAll(async () => {
       {
         event: hostile,
         distinct_id: hostile,
-        properties: { $set: { email: hostile, [hostile]: hostile, site: script } },
+        properties: { $set: { email: `${hostile}${long}`, [hostile]: hostile, [long]: long, site: script } },
       },
       {
         event: '$groupidentify',
         distinct_id: hostile,
-        properties: { $group_type: hostile, $group_key: hostile, $group_set: { [hostile]: hostile, site: script } },
+        properties: {
+          $group_type: hostile,
+          $group_key: `${hostile}${long}`,
+          $group_set: { [hostile]: hostile, site: script },
+        },
       },
       {
         event: '$feature_flag_called',
@@ -123,8 +105,8 @@ beforeAll(async () => {
   const request = await created(`${s.project}/change_requests/`, {
     flag_id: flag.id,
     patch: { name: `requested ${hostile}` },
-    title: hostile,
-    reason: hostile,
+    title: `${hostile} ${long}`,
+    reason: `${hostile} ${long}`,
   })
   const set = await created(`${s.organization}/environment_sets/`, {
     name: hostile,
@@ -134,9 +116,9 @@ beforeAll(async () => {
     ],
   })
   const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
-  await created(`${s.organization}/freezes/`, { starts_at: days(7), ends_at: days(8), reason: hostile })
+  await created(`${s.organization}/freezes/`, { starts_at: days(7), ends_at: days(8), reason: `${hostile} ${long}` })
   await created(`${s.project}/webhooks/`, { name: hostile, url: 'https://chat.example.com/hook', tag: hostile })
-  await created(`${s.project}/feature_flags/${flag.id}/comments/`, { text: `${hostile} ${link}` })
+  await created(`${s.project}/feature_flags/${flag.id}/comments/`, { text: `${hostile} ${link} ${long}` })
   const proof = await created(`${s.project}/import_certificates/`, { certificate: hostileCertificate })
   // The last change: from here on the organization's name is hostile as well.
   expect((await s.patch(`${s.organization}/`, { name: short })).status).toBe(200)
@@ -190,7 +172,7 @@ async function makePlugin(): Promise<number> {
   const path = `${s.organization}/plugins/${plugin.id}/`
   const manifest = {
     name: `Plugin ${hostile}`,
-    description: `${hostile} ${link}`,
+    description: `${hostile} ${link} ${long}`,
     config: [
       { markdown: `${hostile} ${link} **${hostile}** \`${hostile}\`` },
       { key: 'word', name: hostile, type: 'string', default: script, hint: `${link} ${hostile}` },
@@ -248,6 +230,14 @@ const findInjected = `[
     .filter(each => ['href', 'src', 'action', 'formaction'].some(name => /^\\s*(javascript|vbscript|data:text)/i.test(each.getAttribute(name) ?? '')) || each.hasAttribute('srcdoc'))
     .map(each => each.outerHTML),
 ]`
+/** Elements that make the page wider than the window. What scrolls or is cut within another element does not. */
+const findOverflow = `document.documentElement.scrollWidth <= innerWidth ? [] : (() => {
+  const isCut = each => each !== document.body && (getComputedStyle(each).overflowX !== 'visible' || isCut(each.parentElement))
+  return [...document.querySelectorAll('main *')]
+    .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !isCut(each.parentElement))
+    .map(each => each.outerHTML.slice(0, 300))
+})()`
+
 /** Without the shell around the page, which shows names as well. */
 const shownText = `[...document.querySelectorAll('main, main input, main textarea, form')]
   .map(each => each.value ?? each.innerText).join('\\n')`
@@ -260,6 +250,10 @@ async function expectHarmless({ page, incidents, isIdle }: Watched, path: string
   await isIdle()
   expect(await page.evaluate(findInjected), path).toEqual([])
   expect(incidents, path).toEqual([])
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    await expect.poll(() => page.evaluate(findOverflow), { message: `${path}, ${width} px wide` }).toEqual([])
+  }
 }
 
 /** The catalog comes with the server; the last three show nothing of others until something is entered. */
@@ -277,22 +271,14 @@ const unknownPage = '$'
 describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
   it('are shown as text on every page and every tab', async () => {
     const seen = await watched(await visit.signedIn('/'))
-    const patterns = pagePatterns().filter(pattern => !['', '/login', unknownPage].includes(pattern))
+    const patterns = patternsWithTabs().filter(({ path }) => !['', '/login', unknownPage].includes(path))
     expect(patterns.length).toBeGreaterThanOrEqual(17)
-    const tabs = {
-      $flagId: tabsOf('flags/flag-tabs.ts', 'flagTabs'),
-      $pluginId: tabsOf('plugins/plugin-tabs.ts', 'pluginTabs'),
-      plugins: tabsOf('plugins/plugin-tabs.ts', 'pluginListTabs'),
-    }
-    const paths = patterns.flatMap(pattern => {
-      const path = pattern.replace(/\$(\w+)/g, (_all, name: string) => {
-        expect(parameters, `the parameter of ${pattern}`).toHaveProperty(name)
+    const paths = patterns.map(({ path }) =>
+      path.replace(/\$(\w+)/g, (_all, name: string) => {
+        expect(parameters, `the parameter of ${path}`).toHaveProperty(name)
         return parameters[name]!
-      })
-      const tabNames = Object.entries(tabs).find(([end]) => pattern.endsWith(`/${end}`))?.[1] ?? []
-      // Without a name, the first tab is shown.
-      return [path, ...tabNames.slice(1).map(tab => `${path}?tab=${tab}`)]
-    })
+      }),
+    )
     paths.push(`/project/${parameters.projectId}/debugger?id=${encodeURIComponent(hostile)}`)
     for (const path of paths) {
       const other = Object.entries(shownInstead).find(([end]) => path.endsWith(end))
