@@ -7,6 +7,7 @@ import { createPeers, noPeers } from './peers.ts'
 import { publish, readRecords, recordsPath, writeRecords } from './records.ts'
 import { lineOf, markdownOf } from './report.ts'
 import type { Row } from './row.ts'
+import { audit } from './rows/audit.ts'
 import { browser } from './rows/browser.ts'
 import { evaluation } from './rows/evaluation.ts'
 import { management } from './rows/management.ts'
@@ -22,7 +23,7 @@ import { streams } from './rows/streams.ts'
  * also updates the pages with the results, `--table` does only that, without measuring. `scale` stands for four rows that take long and run
  * only when they are named; `--persons=1000000,3000000`, `--minutes=10` and `--streams=20000` bound them.
  */
-const usualRows: Readonly<Record<string, Row>> = { evaluation, management, streams, overload, browser }
+const usualRows: Readonly<Record<string, Row>> = { evaluation, management, streams, overload, browser, audit }
 const scaleRows: Readonly<Record<string, Row>> = {
   'scale-persons': scalePersons,
   'scale-events': scaleEvents,

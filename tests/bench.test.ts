@@ -48,7 +48,7 @@ it('runs every row', { timeout: 900_000 }, async () => {
   expect(code).toBe(0)
   const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: Records }
   rmSync(folder, { recursive: true })
-  expect(Object.keys(rows)).toHaveLength(9)
+  expect(Object.keys(rows)).toHaveLength(10)
   // Only /proc provides the CPU time of another process.
   const number = existsSync('/proc/self/stat') ? expect.any(Number) : expect.toBeOneOf([expect.any(Number), null])
   for (const { figures } of Object.values(rows)) {

@@ -6,7 +6,7 @@ import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
 import { sqlRoleStore } from './features/access/role-store.sql.ts'
 import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
 import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
-import { sqlAuditStore } from './features/audit/audit-store.sql.ts'
+import { type AuditHeadGuesses, sqlAuditStore } from './features/audit/audit-store.sql.ts'
 import { sqlEnvironmentStore } from './features/change-control/environments/environment-store.sql.ts'
 import { sqlFreezeStore } from './features/change-control/freezes/freeze-store.sql.ts'
 import { sqlInboxStore } from './features/change-control/inbox/inbox-store.sql.ts'
@@ -83,15 +83,18 @@ import type { Tables } from './storage/tables.generated.ts'
 /** What is cached from one transaction to the next. */
 export interface StoreMemory {
   readonly activity: ActivityCounts
+  readonly auditHeads: AuditHeadGuesses
 }
 
 export const createStoreMemory = (): StoreMemory => ({
   activity: createActivityCounts(),
+  auditHeads: new Map(),
 })
 
 /** To be called when the change feed resets: another database may have taken over. */
-export function clearStoreMemory({ activity }: StoreMemory): void {
+export function clearStoreMemory({ activity, auditHeads }: StoreMemory): void {
   activity.clear()
+  auditHeads.clear()
 }
 
 /** As in the settings. */
@@ -262,7 +265,7 @@ export const sqlStores = (
   const context: StoreContext = {
     ...{ db, end, memory, limits, emailBox, events },
     audit() {
-      audit ??= sqlAuditStore(db, end)
+      audit ??= sqlAuditStore(db, end, memory.auditHeads)
       return audit
     },
     backlog() {

@@ -36,7 +36,7 @@ const filterObjectsMax = 500
 /** Members are written in canonical order, so that the database can insert the two that it alone knows. */
 export function auditRow(entry: NewAuditEntry): AuditRow {
   const { organizationId, at, user, origin, activities, pruned, restored } = entry
-  const actor = user ? { id: user.id, email: user.email, name: user.firstName } : null
+  const actor = user ? { email: user.email, id: user.id, name: user.firstName } : null
   const start = canonicalJson({
     actor,
     address: origin.address,
@@ -70,16 +70,20 @@ function boundedObjects(activities: readonly NewActivity[], user: NewAuditEntry[
   return objects.map(({ changes, ...object }) => ({ ...object, changes_sha256: sha256(canonicalJson(changes)) }))
 }
 
-const objectOf = ({ scope, itemId, projectId, activity, detail, ...by }: NewActivity, user: NewAuditEntry['user']) => ({
-  type: scope,
+/** In canonical order, which need not be sorted. */
+const objectOf = (
+  { scope, itemId, projectId, activity, detail, user: author }: NewActivity,
+  user: NewAuditEntry['user'],
+) => ({
+  activity,
+  changes: detail.changes.map(({ action, field, before = null, after = null }) => ({ action, after, before, field })),
   id: itemId,
   name: detail.name,
-  project: projectId,
-  activity,
-  changes: detail.changes.map(({ action, field, before = null, after = null }) => ({ action, field, before, after })),
-  trigger: detail.trigger,
   // A change that was approved is made on behalf of its requester.
-  ...(by.user && by.user.id !== user?.id && { on_behalf_of: by.user.email }),
+  on_behalf_of: author && author.id !== user?.id ? author.email : undefined,
+  project: projectId,
+  trigger: detail.trigger,
+  type: scope,
 })
 
 const filterText = (activities: readonly NewActivity[]): string => {

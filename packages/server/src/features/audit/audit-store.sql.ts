@@ -38,21 +38,27 @@ const appendHashed = pipelinedWrite((db, row: AuditRow) => {
     sql`(select entry_start from given) || ${previous} || (select entry_middle from given) || ${sequence} || '}'`
   const hashOf = (content: ReturnType<typeof sql>) => sql`encode(sha256(convert_to(${content}, 'UTF8')), 'hex')`
   const first = sql.lit(firstPreviousHash)
+  const next = sql`sequence = audit_heads.sequence + 1, previous_hash = audit_heads.hash,
+    hash = ${hashOf(contentAfter(sql`audit_heads.hash`, sql`(audit_heads.sequence + 1)`))}`
   return db
     .with(
       'given',
       () => sql`(select cast(${row.start} as text) as entry_start, cast(${row.middle} as text) as entry_middle)`,
     )
     .with(
-      'head',
-      () => sql`(insert into audit_heads (organization_id, sequence, previous_hash, hash)
-        values (${row.organizationId}, 1, ${first}, ${hashOf(contentAfter(sql`${first}`, sql`1`))})
-        on conflict (organization_id) do update set
-          sequence = audit_heads.sequence + 1,
-          previous_hash = audit_heads.hash,
-          hash = ${hashOf(contentAfter(sql`audit_heads.hash`, sql`(audit_heads.sequence + 1)`))}
+      'moved',
+      () => sql`(update audit_heads set ${next} where organization_id = ${row.organizationId}
         returning sequence, previous_hash, hash)`,
     )
+    .with(
+      'created',
+      () => sql`(insert into audit_heads (organization_id, sequence, previous_hash, hash)
+        select cast(${row.organizationId} as text), 1, ${first}, ${hashOf(contentAfter(sql`${first}`, sql`1`))}
+        where not exists (select 1 from moved)
+        on conflict (organization_id) do update set ${next}
+        returning sequence, previous_hash, hash)`,
+    )
+    .with('head', () => sql`(select * from moved union all select * from created)`)
     .insertInto('audit_entries')
     .columns(['organization_id', 'sequence', 'at', 'user_id', 'operation', 'objects', 'content', 'hash'])
     .expression(
@@ -64,6 +70,14 @@ const appendHashed = pipelinedWrite((db, row: AuditRow) => {
 
 const headOf = preparedQuery((db, { organizationId }: { organizationId: string }) =>
   db.selectFrom('audit_heads').selectAll().where('organization_id', '=', organizationId),
+)
+/** Affects no row when the head is another one by now. */
+const advanceHead = preparedQuery((db, { organization_id, from, sequence, hash }: HeadStep) =>
+  db
+    .updateTable('audit_heads')
+    .set({ sequence, hash })
+    .where('organization_id', '=', organization_id)
+    .where('hash', '=', from),
 )
 const insertHead = preparedQuery((db, head: Pick<Tables['audit_heads'], 'organization_id' | 'sequence' | 'hash'>) =>
   db
@@ -77,27 +91,50 @@ const insertEntry = preparedQuery((db, row: Selectable<Tables['audit_entries']>)
   db.insertInto('audit_entries').values(row),
 )
 
-/** SQLite has one writer at a time, and no round trips. */
-async function appendToSqlite(db: Kysely<Tables>, row: AuditRow): Promise<void> {
-  const { rows } = await headOf(db, { organizationId: row.organizationId })
-  const sequence = (rows[0]?.sequence ?? 0) + 1
-  const content = contentOf(row, rows[0]?.hash ?? firstPreviousHash, sequence)
-  const hash = sha256(content)
-  await insertHead(db, { organization_id: row.organizationId, sequence, hash })
+interface HeadStep extends Pick<Tables['audit_heads'], 'organization_id' | 'sequence' | 'hash'> {
+  readonly from: string
+}
+
+/** The newest heads that this process wrote, by organization. They are guesses: another process may have written since, or the commit failed. */
+export type AuditHeadGuesses = Map<string, Link>
+
+const guessesMax = 1000
+
+/** SQLite has one writer at a time, and no round trips. The head is read only when the guess is wrong. */
+async function appendToSqlite(db: Kysely<Tables>, row: AuditRow, guesses: AuditHeadGuesses): Promise<void> {
+  const { organizationId } = row
+  const guess = guesses.get(organizationId)
+  const guessed = guess && nextEntry(row, guess)
+  const isRight =
+    guessed && (await advanceHead(db, { ...headRow(row, guessed), from: guess.hash })).numAffectedRows === 1n
+  const entry = isRight ? guessed : nextEntry(row, (await headOf(db, { organizationId })).rows[0])
+  if (!isRight) await insertHead(db, headRow(row, entry))
+  if (guesses.size >= guessesMax) guesses.clear()
+  guesses.set(organizationId, { sequence: entry.sequence, hash: entry.hash })
   await insertEntry(db, {
-    organization_id: row.organizationId,
-    sequence,
+    ...headRow(row, entry),
+    content: entry.content,
     at: row.at,
     user_id: row.userId,
     operation: row.operation,
     objects: row.objects,
-    content,
-    hash,
   })
 }
 
+function nextEntry(row: AuditRow, head: Link | undefined): AuditEntry {
+  const sequence = (head?.sequence ?? 0) + 1
+  const content = contentOf(row, head?.hash ?? firstPreviousHash, sequence)
+  return { sequence, content, hash: sha256(content) }
+}
+
+const headRow = ({ organizationId }: AuditRow, { sequence, hash }: Link) => ({
+  organization_id: organizationId,
+  sequence,
+  hash,
+})
+
 /** Collects what a transaction records, and appends one entry for each organization directly before the commit. */
-export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd) {
+export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd, guesses: AuditHeadGuesses) {
   const recorded: NewActivity[] = []
   const others: NewAuditEntry[] = []
   let isPlanned = false
@@ -113,9 +150,9 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd) {
     const entries = [...entriesOf(recorded), ...others]
     // All transactions lock heads in the same order.
     entries.sort((a, b) => (a.organizationId < b.organizationId ? -1 : 1))
-    const write = isSqlite(db) ? appendToSqlite : appendHashed
     for (const entry of entries) {
-      await write(db, auditRow(entry))
+      if (isSqlite(db)) await appendToSqlite(db, auditRow(entry), guesses)
+      else await appendHashed(db, auditRow(entry))
       entry.origin.isRecorded = true
     }
   }

@@ -1,3 +1,4 @@
+import type { Dialect, Driver } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { createSecretBox } from '../../storage/secret-box.ts'
@@ -276,3 +277,53 @@ it.skipIf(!dialects.includes('postgres' as never))(
   },
   60_000,
 )
+
+onEachDatabase('a write', dialect => {
+  it('costs the audit log one statement on PostgreSQL, and two on SQLite unless another process wrote last', async () => {
+    const statements: string[] = []
+    const recordingDriver = (driver: Driver): Driver => ({
+      init: () => driver.init(),
+      async acquireConnection() {
+        const connection = await driver.acquireConnection()
+        if (Object.hasOwn(connection, 'executeQuery')) return connection
+        const execute = connection.executeQuery.bind(connection)
+        connection.executeQuery = query => {
+          if (query.sql.includes('audit_')) statements.push(query.sql)
+          return execute(query)
+        }
+        return connection
+      },
+      beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+      commitTransaction: connection => driver.commitTransaction(connection),
+      rollbackTransaction: connection => driver.rollbackTransaction(connection),
+      releaseConnection: connection => driver.releaseConnection(connection),
+      destroy: () => driver.destroy(),
+    })
+    const wrapDialect = (wrapped: Dialect): Dialect => ({
+      createAdapter: () => wrapped.createAdapter(),
+      createDriver: () => recordingDriver(wrapped.createDriver()),
+      createIntrospector: db => wrapped.createIntrospector(db),
+      createQueryCompiler: () => wrapped.createQueryCompiler(),
+    })
+    const database = await createTestDatabase(dialect)
+    const s = await startScenario(dialect, { databaseUrl: database.url, storage: { wrapDialect } })
+    const log = `${s.organization}/audit_log`
+    const { id } = (await s.post(`${s.project}/feature_flags/`, { key: 'counted' })).body
+    const count = async (write: () => Promise<{ status: number }>) => {
+      statements.length = 0
+      expect((await write()).status).toBeLessThan(300)
+      return statements.length
+    }
+    const perWrite = dialect === 'sqlite' ? 2 : 1
+    expect(await count(() => s.patch(`${s.project}/feature_flags/${id}/`, { name: 'a' }))).toBe(perWrite)
+    expect(await count(() => s.post(`${s.project}/feature_flags/`, { key: 'another' }))).toBe(perWrite)
+    const other = await startScenario(dialect, { databaseUrl: database.url })
+    await other.patch(`${s.project}/feature_flags/${id}/`, { name: 'b' })
+    await other.close()
+    expect(await count(() => s.patch(`${s.project}/feature_flags/${id}/`, { name: 'c' }))).toBeGreaterThan(0)
+    const lines = (await s.get(`${log}/export/`)).text.split('\n')
+    expect((await verifyChain(lines)).faults).toEqual([])
+    await s.close()
+    await database.drop()
+  }, 60_000)
+})
