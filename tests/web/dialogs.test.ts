@@ -7,7 +7,7 @@ let paths: Record<
   'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'sharedPlugin' | 'organization' | 'environments',
   string
 >
-let requests: { rejectable: string; own: string }
+let requests: { project: string; rejectable: string; own: string }
 
 /** Fails with the response when something that a dialog needs could not be created. */
 async function created(reply: Promise<{ status: number; text: string; body: { id: number } }>): Promise<number> {
@@ -64,6 +64,7 @@ beforeAll(async () => {
   const propose = (by: typeof ann | typeof scenario) =>
     created(by.post(`${gatedApi}/change_requests/`, { flag_id: gatedFlag, patch: { active: true }, title: 'Launch' }))
   requests = {
+    project: `/project/${gated}`,
     rejectable: `/project/${gated}/requests/${await propose(ann)}`,
     own: `/project/${gated}/requests/${await propose(scenario)}`,
   }
@@ -114,6 +115,7 @@ interface Opened {
 async function checkOpened(page: Page, role: 'dialog' | 'menu', all: Record<string, Opened>): Promise<void> {
   for (const [name, { path, open }] of Object.entries(all)) {
     await page.goto(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
     await open()
     await page.getByRole(role).waitFor()
     await expectSound(page).catch(error => {
@@ -235,6 +237,19 @@ describe.each([
       'add a file': { path: `${plugin}?tab=source`, open: () => press('Add file') },
       'rename a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Rename') },
       'delete a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Delete') },
+      'command palette': { path: flags, open: () => page.keyboard.press('ControlOrMeta+k') },
+      shortcuts: { path: flags, open: () => page.keyboard.press('?') },
+      'help beside a field': {
+        path: `${flags}/new`,
+        open: async () => {
+          await page.getByText('Advanced', { exact: true }).click()
+          await press(/^Help/)
+        },
+      },
+      'edit a policy': { path: `${requests.project}/settings/policies`, open: () => press(/^Edit/) },
+      'new freeze': { path: `${organization}/freezes`, open: () => press('New freeze') },
+      'new environments': { path: `${organization}/environments`, open: () => press('New set') },
+      'add a provider': { path: `${organization}/settings/sign-in`, open: () => press('Add provider') },
       'uninstall a plugin': { path: `${plugin}?tab=about`, open: () => press('Uninstall') },
       'revoke a key': { path: '/account', open: () => press(/^Revoke ?: First key/) },
       // Last: its unsaved edit would ask before any other page is opened.

@@ -52,7 +52,15 @@ describe('the dashboard', { timeout: 300_000 }, () => {
     await expect.poll(growth, { timeout: 60_000, interval: 500 }).toBeLessThan(growthMax)
   })
 
-  it.each(['flags', 'activity', 'cohorts', 'settings'])('sends no request while %s is open', async path => {
+  it.each([
+    { name: 'home', path: '' },
+    { name: 'the list of flags', path: '/flags' },
+    { name: 'a flag', path: '/flags/1' },
+    { name: 'requests', path: '/requests' },
+    { name: 'activity', path: '/activity' },
+    { name: 'cohorts', path: '/cohorts' },
+    { name: 'settings', path: '/settings' },
+  ])('sends no request while $name is open', async ({ path }) => {
     const page = await visit.open()
     const requests: string[] = []
     const open = new Set<Request>()
@@ -63,7 +71,7 @@ describe('the dashboard', { timeout: 300_000 }, () => {
     for (const end of ['requestfinished', 'requestfailed'] as const)
       page.on(end as 'requestfinished', request => open.delete(request))
     await page.clock.install()
-    await visit.signIn(page, `/project/${visit.scenario.projectId}/${path}`)
+    await visit.signIn(page, `/project/${visit.scenario.projectId}${path}`)
     await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
     // A page is settled when nothing is under way for three seconds of its clock: neither a request nor what a chunk that
     // has just arrived still asks for. The stream does not end, and no end is reported of the script of the worker that
