@@ -74,6 +74,7 @@ const sections = [
       'operate/edge',
       'operate/load',
       'operate/clickhouse',
+      'operate/persons-database',
       'operate/faults',
       'operate/troubleshooting',
     ],

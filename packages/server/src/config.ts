@@ -61,6 +61,14 @@ export const settings = {
     isSecret: true,
     read: databaseUrl,
   }),
+  personsDatabaseUrl: setting({
+    variable: 'PERSONS_DATABASE_URL',
+    fallback: undefined,
+    describes:
+      'Database of its own for persons, groups, members of static cohorts and counts of their events: `postgres://user:password@host/database`, or `sqlite:<path>`. Unset: they are stored in the main database. Once set, it is needed by every node.',
+    isSecret: true,
+    read: databaseUrl,
+  }),
   databaseWaitSeconds: setting({
     variable: 'HALYARD_DATABASE_WAIT_SECONDS',
     fallback: undefined,
@@ -502,6 +510,9 @@ export function readConfig(variables: Environment): Config {
   })
   if (environment[settings.smtpUrl.variable] && !environment[settings.publicUrl.variable]) {
     problems.push('HALYARD_SMTP_URL needs HALYARD_PUBLIC_URL: emails contain links to it.')
+  }
+  if (environment.PERSONS_DATABASE_URL && environment.PERSONS_DATABASE_URL === databaseUrlGiven) {
+    problems.push('PERSONS_DATABASE_URL is the same as DATABASE_URL. Leave it out, or name a database of its own.')
   }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(Object.fromEntries(values)) as Config

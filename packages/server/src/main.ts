@@ -41,6 +41,7 @@ import { createGuardedClient } from './outgoing/guarded-client.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
+import { openPersonsStorage } from './storage/persons-storage.ts'
 import { createSecretBox } from './storage/secret-box.ts'
 import type { Database } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
@@ -50,6 +51,8 @@ export interface Halyard {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly storage: Storage
+  /** The database of persons when it is one of its own. */
+  readonly personsStorage: Storage | undefined
   readonly serving: Serving
   readonly jobs: JobRunner
   readonly plugins: PluginSystem
@@ -65,6 +68,8 @@ export interface Halyard {
 }
 
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
+  /** The same for the database of persons. */
+  readonly persons?: Pick<StorageOptions, 'wrapDialect'>
   /** The sibling workers of this process. */
   readonly peers?: WorkerBus
   /** Closed by the caller, after `close`. */
@@ -75,21 +80,25 @@ export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  { peers = noWorkerBus, telemetry, ...storageOptions }: HalyardOptions = {},
+  { peers = noWorkerBus, telemetry, persons, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const locate = await openGeoip(config.geoipDatabase)
-  const storage = openStorage(config.databaseUrl, {
-    ...storageOptions,
+  const options = {
     statementMillisecondsMax: config.statementMillisecondsMax,
-    onConnectionError: error =>
+    onConnectionError: (error: Error) =>
       log.warn({ event: 'database_connection_lost', err: error }, 'a database connection was lost'),
-  })
+  }
+  const storage = openStorage(config.databaseUrl, { ...storageOptions, ...options })
+  const { personsDatabaseUrl } = config
+  const personsStorage =
+    personsDatabaseUrl === undefined ? undefined : openPersonsStorage(personsDatabaseUrl, { ...persons, ...options })
   const metrics = createMetrics(peers)
   const failures = createFailureCounters(metrics.registry)
   const now = (): Instant => instantOf(new Date())
   try {
-    return await startNode({ config, log, peers, telemetry, locate, storage, metrics, failures, now })
+    return await startNode({ config, log, peers, telemetry, locate, storage, personsStorage, metrics, failures, now })
   } catch (error) {
+    await personsStorage?.close()
     await storage.close()
     throw error
   }
@@ -103,13 +112,14 @@ interface Environment {
   readonly telemetry: Telemetry | undefined
   readonly locate: Locate
   readonly storage: Storage
+  readonly personsStorage: Storage | undefined
   readonly metrics: Metrics
   readonly failures: FailureCounters
   readonly now: () => Instant
 }
 
 async function startNode(environment: Environment): Promise<Halyard> {
-  const { config, storage, metrics, telemetry, now } = environment
+  const { config, storage, personsStorage, metrics, telemetry, now } = environment
   const node = randomUUID()
   const opened = await openDatabase(environment)
   const { database, changes, ephemeral } = opened
@@ -139,7 +149,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
     changeStreams,
     edges,
     readiness: {
-      check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
+      check: () => databaseReadiness(storage, () => warming.isDone(), personsStorage),
       isDraining: () => isDraining,
     },
     onCohortWork: () => onCohortWork(),
@@ -169,7 +179,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
     app,
     database,
     changes,
-    storage,
+    ...{ storage, personsStorage },
     serving,
     jobs,
     plugins,
@@ -196,6 +206,7 @@ async function startNode(environment: Environment): Promise<Halyard> {
       opened.eventsService.stop()
       serving.close()
       await opened.closeChannels()
+      await personsStorage?.close()
       await storage.close()
     },
   }
@@ -203,8 +214,11 @@ async function startNode(environment: Environment): Promise<Halyard> {
 
 type OpenedDatabase = Awaited<ReturnType<typeof openDatabase>>
 
-function createEvaluation({ config, failures, now }: Environment, { database, changes, secretKey }: OpenedDatabase) {
-  const source = storedSource(database, changes)
+function createEvaluation(
+  { config, failures, now }: Environment,
+  { database, changes, personChanges, secretKey }: OpenedDatabase,
+) {
+  const source = storedSource(database, changes, personChanges)
   const overrideSigner = createOverrideSigner(secretKey)
   const serving = createServing({
     source: { ...source, readOverrides: overrideSigner.read },
@@ -285,10 +299,11 @@ function createEdgeServices(
 
 /** Writes that policies, freezes and plugins may hold back, and what these need to decide. */
 function createChangeControl(
-  { config, storage, telemetry, now }: Environment,
+  { config, storage: main, personsStorage, telemetry, now }: Environment,
   database: Database,
   plugins: PluginSystem,
 ) {
+  const storage = personsStorage ?? main
   const findCountedEvents = (projectId: number) => database.query(tx => tx.countedEvents.listLive(projectId))
   const scanner = createScanner(
     storage.sqlite
@@ -297,7 +312,7 @@ function createChangeControl(
           handle: inMemory(storage.sqlite),
           findCountedEvents,
         }
-      : { database: { kind: 'postgres', url: config.databaseUrl }, findCountedEvents },
+      : { database: { kind: 'postgres', url: config.personsDatabaseUrl ?? config.databaseUrl }, findCountedEvents },
   )
   const outgoing = createGuardedClient({
     trustedOrigins: config.trustedOrigins,

@@ -6,12 +6,15 @@ import { watchAuditHeads } from './observability/audit-metrics.ts'
 import type { FailureCounters } from './observability/failure-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
+import { bindPersons } from './storage/bind-persons.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import { createEphemeralChanges } from './storage/changes/ephemeral-changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import { migrate } from './storage/migrations/migrate.ts'
+import type { Migration } from './storage/migrations/migration.ts'
 import type { Storage } from './storage/open-storage.ts'
+import { personsMigrations } from './storage/persons-migrations/persons-migrations.ts'
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSecretBox } from './storage/secret-box.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
@@ -25,6 +28,8 @@ interface Deps {
   readonly config: Config
   readonly log: Log
   readonly storage: Storage
+  /** The database of persons when it is one of its own. */
+  readonly personsStorage: Storage | undefined
   readonly peers: WorkerBus
   readonly metrics: Metrics
   readonly failures: FailureCounters
@@ -36,34 +41,51 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 
 /** The migrated database, and the changes that this node exchanges with its siblings and with other nodes. */
 export async function openDatabase(deps: Deps) {
-  const { config, log, storage, metrics } = deps
+  const { config, log, storage, personsStorage, metrics } = deps
   await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
   await migrateSchema(storage, log)
+  if (personsStorage) {
+    await untilDatabaseAnswers(personsStorage.ping, config.databaseWaitSeconds, log)
+    await migrateSchema(personsStorage, log, personsMigrations)
+  }
+  await bindPersons(storage, personsStorage)
   watchStorage(metrics.registry, storage)
   const exchange = await createChangeExchange(deps)
   const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
   const emailBox = config.smtpUrl && config.publicUrl ? createSecretBox(secretKey) : undefined
   const memory = createStoreMemory()
-  exchange.changes.subscribe(
+  exchange.main.changes.subscribe(
     () => {},
     () => clearStoreMemory(memory),
   )
   const eventsService = createEventsService({ config, registry: metrics.registry, log })
-  const database = databaseOn(
+  const on = ({ announce }: { readonly announce: () => Promise<void> }, storage: Storage) =>
     createSqlDatabase(
       storage,
       (db, end) => sqlStores(db, end, memory, config, emailBox, eventsService.events),
-      exchange.announce,
+      announce,
       storage.writersMax,
-    ),
-  )
+    )
+  const { main, persons } = exchange
+  const database = databaseOn(on(main, storage), persons && personsStorage && on(persons, personsStorage))
   watchAuditHeads(metrics.registry, () => database.read(tx => tx.audit.listHeads()))
   eventsService.start(database)
-  return { database, secretKey, eventsService, ...exchange }
+  return {
+    database,
+    secretKey,
+    eventsService,
+    changes: exchange.main.changes,
+    personChanges: (exchange.persons ?? exchange.main).changes,
+    ephemeral: exchange.ephemeral,
+    followChanges: exchange.followChanges,
+    stopPolling: exchange.stopPolling,
+    closeChannels: exchange.closeChannels,
+  }
 }
 
-async function migrateSchema({ kysely, dialect }: Storage, log: Log): Promise<void> {
+async function migrateSchema({ kysely, dialect }: Storage, log: Log, steps?: readonly Migration[]): Promise<void> {
   const applied = await migrate(kysely, dialect, {
+    steps,
     onWait: wait =>
       log.warn(
         { event: 'migration_waiting', ...wait },
@@ -73,52 +95,82 @@ async function migrateSchema({ kysely, dialect }: Storage, log: Log): Promise<vo
   if (applied.length > 0) log.info({ event: 'schema_migrated', applied }, 'database schema migrated')
 }
 
-async function createChangeExchange({ config, log, storage, peers, metrics, failures, now }: Deps) {
-  const changeLog = sqlChangeLog(storage.reader)
+/** The change log of one database, and how nodes wake each other to read it. */
+async function createChannel({ config, log, failures }: Deps, { reader, pool }: Storage, url: string) {
+  const changeLog = sqlChangeLog(reader)
   const changes = createChangeFeed(changeLog, await endOf(changeLog), error =>
     log.error({ event: 'change_listener_failed', err: error }, 'a change listener failed'),
   )
   const isNotifying = config.changeChannel === 'notify'
   let channel: ChangeChannel | undefined
   let poll: NodeJS.Timeout | undefined
-  const ephemeral = createEphemeralChanges({ bus: peers, send: message => channel?.send(message) ?? false })
-  const publishChanges = async () => {
-    if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
-  }
   return {
     changes,
-    ephemeral,
-    /** Resolves when this process and its sibling workers have applied the changes. */
-    async announce() {
-      if (isNotifying && storage.pool && !channel?.notify()) {
-        notifyChanges(storage.pool).catch(() => failures.count('change_notify'))
-      }
-      const applied = [changes.catchUp(), publishChanges()]
-      await Promise.all(applied).catch(error => {
-        failures.count('change_announce')
-        throw error
-      })
+    /** Wakes the other nodes. */
+    notify() {
+      if (isNotifying && pool && !channel?.notify()) notifyChanges(pool).catch(() => failures.count('change_notify'))
     },
-    /** Applies what other nodes and the siblings write, from now on. */
-    followChanges() {
-      const reading = watchChanges(metrics.registry, changes, now)
+    send: (message: string): boolean => channel?.send(message) ?? false,
+    /** Applies what other nodes write, from now on. */
+    follow(onRead: () => void, onMessage: (message: string) => void) {
       const wake = () => {
-        changes.catchUp().then(reading.noteRead, () => failures.count('change_read'))
+        changes.catchUp().then(onRead, () => failures.count('change_read'))
       }
       poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
-      peers.onChanges(changes.catchUp)
-      if (!isNotifying || !storage.pool) return
-      channel = listenForChanges(config.databaseUrl, {
+      if (!isNotifying || !pool) return
+      channel = listenForChanges(url, {
         onChange: wake,
-        onMessage: ephemeral.receive,
+        onMessage,
         onError: error =>
           log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),
       })
     },
     stopPolling: () => clearInterval(poll),
+    close: async () => channel?.close(),
+  }
+}
+
+async function createChangeExchange(deps: Deps) {
+  const { config, storage, personsStorage, peers, metrics, failures, now } = deps
+  const mainChannel = await createChannel(deps, storage, config.databaseUrl)
+  const personsChannel = personsStorage && (await createChannel(deps, personsStorage, config.personsDatabaseUrl!))
+  const ephemeral = createEphemeralChanges({ bus: peers, send: mainChannel.send })
+  const publishChanges = async () => {
+    if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
+  }
+  /** Resolves when this process and its sibling workers have applied the changes. */
+  const announcing = (channel: typeof mainChannel) => async () => {
+    channel.notify()
+    await Promise.all([channel.changes.catchUp(), publishChanges()]).catch(error => {
+      failures.count('change_announce')
+      throw error
+    })
+  }
+  const channels = [mainChannel, ...(personsChannel ? [personsChannel] : [])]
+  return {
+    main: { ...mainChannel, announce: announcing(mainChannel) },
+    persons: personsChannel && { ...personsChannel, announce: announcing(personsChannel) },
+    ephemeral,
+    /** Applies what other nodes and the siblings write, from now on. */
+    followChanges() {
+      mainChannel.follow(watchChanges(metrics.registry, mainChannel.changes, now).noteRead, ephemeral.receive)
+      personsChannel?.follow(
+        () => {},
+        () => {},
+      )
+      // One database that is away must not keep a sibling from the changes of the other.
+      peers.onChanges(async () => {
+        const read = await Promise.allSettled(channels.map(({ changes }) => changes.catchUp()))
+        const failed = read.find(result => result.status === 'rejected')
+        if (failed && read.length === 1) throw failed.reason
+      })
+    },
+    stopPolling() {
+      for (const channel of channels) channel.stopPolling()
+    },
     async closeChannels() {
       ephemeral.close()
-      await channel?.close()
+      for (const channel of channels) await channel.close()
     },
   }
 }

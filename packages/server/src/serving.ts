@@ -63,9 +63,9 @@ export interface ServingSource {
 }
 
 /** All of it from the database. */
-export const storedSource = (database: Database, changes: ChangeFeed): ServingSource => ({
+export const storedSource = (database: Database, changes: ChangeFeed, personChanges = changes): ServingSource => ({
   projects: storedProjects(database),
-  subjects: cachedSubjects(storedSubjects(database, cachedCountedEvents(database, changes)), changes),
+  subjects: cachedSubjects(storedSubjects(database, cachedCountedEvents(database, changes)), personChanges),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
   currentProjectOf: cachedCurrentProject(database),
   changes,

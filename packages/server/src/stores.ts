@@ -76,6 +76,7 @@ import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import type { ChangeTopic } from './storage/changes/changes.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
+import { transactionOnBoth } from './storage/joint-transaction.ts'
 import type { SecretBox } from './storage/secret-box.ts'
 import type { ReadLimits, SqlDatabase, TransactionEnd, TransactionHints } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.generated.ts'
@@ -296,6 +297,8 @@ export interface Database extends Reads<Stores> {
 }
 
 export interface PersonsDatabase extends Reads<PersonStores> {
+  /** Whether it is a database of its own: then the main one may be away without it, and it without the main one. */
+  readonly isSeparate: boolean
   /** As `Database.transaction`. */
   transaction<T>(work: (tx: PersonStores) => Promise<T>, hints?: TransactionHints): Promise<T>
 }
@@ -305,13 +308,18 @@ export interface Hints extends TransactionHints {
   readonly withPersons?: boolean
 }
 
-export function databaseOn(main: SqlDatabase<AllStores>): Database {
+/** Persons are on the main database, unless they have one of their own. */
+export function databaseOn(main: SqlDatabase<AllStores>, persons?: SqlDatabase<AllStores>): Database {
+  const { read, query, transaction } = persons ?? main
   return {
     read: main.read,
     query: main.query,
-    transaction: (work, { withPersons = false, ...hints } = {}) =>
-      main.transaction(tx => work(withPersons ? joinStores(tx, tx) : tx), hints),
-    people: main,
+    transaction(work, { withPersons = false, ...hints } = {}) {
+      if (!withPersons) return main.transaction(work, hints)
+      if (!persons) return main.transaction(tx => work(joinStores(tx, tx)), hints)
+      return transactionOnBoth(persons, main, (tx, people) => work(joinStores(tx, people)), hints)
+    },
+    people: { read, query, transaction, isSeparate: persons !== undefined },
   }
 }
 

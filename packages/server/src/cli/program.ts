@@ -128,6 +128,12 @@ function addDataCommands(program: Command): void {
     .description('copy the counted uses of flags to the ClickHouse of EVENTS_URL; resumable and verified')
     .addOption(jsonOption())
     .action(load(async () => (await import('./data/migrate-events.ts')).migrateEventsCommand))
+  program
+    .command('migrate-persons')
+    .description('copy persons to the database of PERSONS_DATABASE_URL, while servers run; resumable and verified')
+    .option('--finish', 'with every node stopped: copy the rest, compare, and remove them from the main database')
+    .addOption(jsonOption())
+    .action(load(async () => (await import('./data/migrate-persons.ts')).migratePersonsCommand))
 }
 
 function addMigrationCommands(program: Command): void {

@@ -5,6 +5,7 @@ import { shownDatabase } from '../settings/database-url.ts'
 import { migrations } from '../storage/migrations/all-migrations.ts'
 import { migrate, NewerDatabaseError, schemaVersion } from '../storage/migrations/migrate.ts'
 import { openStorage, type Storage } from '../storage/open-storage.ts'
+import { openPersonsStorage } from '../storage/persons-storage.ts'
 import { notifyChanges } from '../storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from '../storage/sql-database.ts'
 import { type Database, databaseOn, sqlStores } from '../stores.ts'
@@ -25,14 +26,18 @@ export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: 
   const config = readConfig(process.env)
   if (database !== 'create') refuseMissingFile(config.databaseUrl)
   const storage = openStorage(config.databaseUrl)
+  const { personsDatabaseUrl } = config
+  const personsStorage = personsDatabaseUrl === undefined ? undefined : openPersonsStorage(personsDatabaseUrl)
   try {
     if (database === 'create') await migrate(storage.kysely, storage.dialect)
     else await checkSchema(storage, config.databaseUrl, database === 'existing')
-    const announce = async () => {
-      if (storage.pool) await notifyChanges(storage.pool)
-    }
-    return await work(databaseOn(createSqlDatabase(storage, sqlStores, announce)), storage, config)
+    const on = (one: Storage) =>
+      createSqlDatabase(one, sqlStores, async () => {
+        if (one.pool) await notifyChanges(one.pool)
+      })
+    return await work(databaseOn(on(storage), personsStorage && on(personsStorage)), storage, config)
   } finally {
+    await personsStorage?.close()
     await storage.close()
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
+import type { Storage } from '../storage/open-storage.ts'
 import { version } from '../version.ts'
 import type { Metrics } from './metrics.ts'
 import { type MetricsAccess, mayReadMetrics } from './metrics-endpoint.ts'
@@ -65,14 +66,18 @@ export function serveOperations(
 
 /** Evaluation needs the projects in memory; writes need a database that responds and whose disk can be written. */
 export async function databaseReadiness(
-  ping: () => Promise<void>,
+  { ping, health: { diskFault } }: Pick<Storage, 'ping' | 'health'>,
   isWarm: () => boolean,
-  health: { readonly diskFault: string | undefined },
+  persons: Pick<Storage, 'ping'> | undefined,
 ): Promise<ReadinessState> {
-  const responds = await respondsInTime(ping())
-  const { diskFault } = health
+  const [responds, personsRespond] = await Promise.all([
+    respondsInTime(ping()),
+    persons ? respondsInTime(persons.ping()) : undefined,
+  ])
+  // Every node has the same persons: taking all of them out of service would only stop what needs none.
   const details = {
     database: responds ? 'ok' : 'away',
+    ...(personsRespond !== undefined && { persons_database: personsRespond ? 'ok' : 'away' }),
     ...(diskFault !== undefined && { disk: diskFault }),
     ...(!isWarm() && { projects: 'loading' }),
   }

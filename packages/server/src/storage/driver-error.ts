@@ -94,6 +94,17 @@ const unstorableCodes = new Set(['22001', '22003', '22021', '22P02', '22P05'])
 const isUnstorable = (error: unknown): boolean =>
   error instanceof Error && unstorableCodes.has((error as { code?: string }).code ?? '')
 
+const errorsOfPersons = new WeakSet<object>()
+
+/** Notes that the database of persons raised the error, and not the main one. */
+export function ofPersons(error: unknown): unknown {
+  if (typeof error === 'object' && error !== null) errorsOfPersons.add(error)
+  return error
+}
+
+export const isOfPersons = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && errorsOfPersons.has(error)
+
 /** `isCommitting`: the response to a commit was lost, so its outcome is unknown. An error that the database itself reports is certain. */
 export function databaseProblem(error: unknown, isCommitting = false): unknown {
   if (error instanceof Problem) return error
@@ -110,7 +121,8 @@ export function databaseProblem(error: unknown, isCommitting = false): unknown {
   if (kind === undefined) return error
   const isUncertain = kind === 'unavailable' && isCommitting && sqliteCodeOf(error as Error) === undefined
   const { message, code } = isUncertain ? uncertain : outages[kind]
-  return new Problem('unavailable', message, { code, cause: error, retryAfterSeconds: 1 })
+  const text = isOfPersons(error) ? message.replaceAll(' database', ' persons database') : message
+  return new Problem('unavailable', text, { code, cause: error, retryAfterSeconds: 1 })
 }
 
 const outages = {

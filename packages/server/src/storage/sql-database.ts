@@ -5,7 +5,14 @@ import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 import { appendChanges } from './changes/change-log.sql.ts'
 import type { NewChange } from './changes/changes.ts'
-import { databaseProblem, isNameLost, isRaceLost, outageKind, uniqueViolation } from './driver-error.ts'
+import {
+  databaseProblem,
+  isNameLost,
+  isRaceLost,
+  type OutageKind,
+  outageKind,
+  uniqueViolation,
+} from './driver-error.ts'
 import type { DialectName } from './migrations/migration.ts'
 import type { PreparedCompiledQuery } from './prepared-query.ts'
 import { StaleWrite } from './save-row.ts'
@@ -43,6 +50,16 @@ export interface TransactionEnd {
   readonly beforeCommit: ((work: () => Promise<void>) => void) | undefined
 }
 
+/** A transaction that its owner ends. */
+interface OpenTransaction<Stores> {
+  readonly stores: Stores
+  /** Does the last writes: after it, only the commit is missing. */
+  prepare(): Promise<void>
+  commit(): Promise<void>
+  rollBack(): Promise<void>
+  hasChanges(): boolean
+}
+
 /** For reads. */
 export const readOnlyEnd: TransactionEnd = { append: undefined, beforeCommit: undefined }
 
@@ -51,6 +68,37 @@ interface SqlDatabaseParts {
   readonly dialect?: DialectName
   readonly reader: Kysely<Tables>
   readonly health?: StorageHealthRecorder
+}
+
+interface Attempt {
+  /** Whether it may be done although it fails. */
+  isCommitting: boolean
+  /** A part of it is done: it must not be repeated as a whole. */
+  isPartlyCommitted?: boolean
+}
+
+/** Repeats a transaction as long as it loses races. */
+export async function untilWon<T>(
+  once: (state: Attempt) => Promise<T>,
+  onOutage: (kind: OutageKind, error: unknown) => void,
+): Promise<T> {
+  const start = performance.now()
+  for (let n = 1; ; n++) {
+    const state: Attempt = { isCommitting: false }
+    try {
+      return await once(state)
+    } catch (error) {
+      const isTaken = uniqueViolation(error) !== undefined && n < takenAttemptsMax
+      const isRepeatable = error instanceof StaleWrite || isRaceLost(error) || isTaken
+      if (!isRepeatable || state.isPartlyCommitted) {
+        const outage = outageKind(error)
+        if (outage) onOutage(outage, error)
+        throw databaseProblem(error, state.isCommitting)
+      }
+      if (performance.now() - start > attemptsMillisecondsMax) throw tooContended(error)
+      await wait(retryDelay(n, { first: 2, max: backOffMillisecondsMax }))
+    }
+  }
 }
 
 export type SqlDatabase<Stores> = ReturnType<typeof createSqlDatabase<Stores>>
@@ -71,50 +119,68 @@ export function createSqlDatabase<Stores>(
     message: 'Too many changes are waiting for the database; nothing was changed. Try again.',
   })
 
-  async function attempt<T>(
-    work: (stores: Stores) => Promise<T>,
-    isLarge: boolean,
-  ): Promise<{ result: T; hasChanges: boolean }> {
-    const start = performance.now()
-    for (let n = 1; ; n++) {
-      let isCommitting = false
-      const changes: NewChange[] = []
-      const lastWork: (() => Promise<void>)[] = []
-      const end: TransactionEnd = {
-        append: change => changes.push(change),
-        beforeCommit: work => lastWork.push(work),
-      }
-      try {
+  /** What the stores leave for the end of a transaction, and that end. */
+  function collectEnd() {
+    const changes: NewChange[] = []
+    const lastWork: (() => Promise<void>)[] = []
+    const end: TransactionEnd = {
+      append: change => changes.push(change),
+      beforeCommit: work => lastWork.push(work),
+    }
+    return {
+      end,
+      hasChanges: () => changes.length > 0,
+      async prepare(tx: Kysely<Tables>): Promise<void> {
+        for (const last of lastWork) await last()
+        await appendChanges(tx, changes)
+      },
+    }
+  }
+
+  const attempt = <T>(work: (stores: Stores) => Promise<T>, isLarge: boolean) =>
+    untilWon(
+      async state => {
+        const { end, hasChanges, prepare } = collectEnd()
         const transaction = isLarge ? kysely.transaction().setAccessMode('read write') : kysely.transaction()
         const result = await transaction.execute(async tx => {
           const done = await work(storesOn(tx, end))
-          for (const last of lastWork) await last()
-          await appendChanges(tx, changes)
-          isCommitting = true
+          await prepare(tx)
+          state.isCommitting = true
           return done
         })
         health.writeSucceeded()
-        return { result, hasChanges: changes.length > 0 }
-      } catch (error) {
-        const isTaken = uniqueViolation(error) !== undefined && n < takenAttemptsMax
-        if (!(error instanceof StaleWrite || isRaceLost(error) || isTaken)) {
-          const outage = outageKind(error)
-          if (outage) health.writeFailed(outage)
-          throw databaseProblem(error, isCommitting)
-        }
-        if (performance.now() - start > attemptsMillisecondsMax) throw tooContended(error)
-        await wait(retryDelay(n, { first: 2, max: backOffMillisecondsMax }))
-      }
-    }
-  }
+        return { result, hasChanges: hasChanges() }
+      },
+      kind => health.writeFailed(kind),
+    )
+
+  /** Nothing can fail after a commit. A feed that cannot read now reads at its next poll. */
+  const announceChanges = () => announce().catch(() => health.changesDelayed())
 
   return {
     async transaction<T>(work: (stores: Stores) => Promise<T>, { isLarge = false }: TransactionHints = {}): Promise<T> {
       const { result, hasChanges } = await writers.run(() => attempt(work, isLarge))
-      // Committed: nothing can fail any more. A feed that cannot read now reads at its next poll.
-      if (hasChanges) await announce().catch(() => health.changesDelayed())
+      if (hasChanges) await announceChanges()
       return result
     },
+    /** For a transaction that is ended together with one on another database; see `transactionOnBoth`. */
+    async begin({ isLarge = false }: TransactionHints = {}): Promise<OpenTransaction<Stores>> {
+      const { end, hasChanges, prepare } = collectEnd()
+      const start = isLarge ? kysely.startTransaction().setAccessMode('read write') : kysely.startTransaction()
+      const tx = await start.execute()
+      return {
+        stores: storesOn(tx, end),
+        prepare: () => prepare(tx),
+        commit: () => tx.commit().execute(),
+        rollBack: async () => {
+          if (!tx.isCommitted) await tx.rollback().execute()
+        },
+        hasChanges,
+      }
+    },
+    writers,
+    health,
+    announceChanges,
     async read<T>(work: (stores: Stores) => Promise<T>, limits: ReadLimits = {}): Promise<T> {
       const reading = () =>
         reader

@@ -57,6 +57,16 @@ export function onEachDatabase(title: string, suite: (dialect: DialectName) => v
   describe.each(dialects)(`${title} on %s`, suite)
 }
 
+/** The same, and once more with persons in a database of their own; on another kind of database where there are two. */
+export function onEachPersonsDatabase(
+  title: string,
+  suite: (dialect: DialectName, persons: { readonly persons: DialectName | undefined }) => void,
+): void {
+  onEachDatabase(title, dialect => suite(dialect, { persons: undefined }))
+  const persons = dialects.at(-1)!
+  describe(`${title} on sqlite, with persons on ${persons}`, () => suite('sqlite', { persons }))
+}
+
 /**
  * Writes past the stores. Another node may hold SQLite's write lock at the moment: transactions of the stores wait for it, and so does this.
  */

@@ -50,6 +50,7 @@ export interface RunningServer extends Client {
 export interface Scenario extends RunningServer {
   readonly halyard: Halyard
   readonly databaseUrl: string
+  readonly personsUrl: string | undefined
   close(): Promise<void>
 }
 
@@ -57,6 +58,11 @@ export interface ScenarioOptions {
   readonly environment?: Record<string, string>
   readonly storage?: Pick<StorageOptions, 'wrapDialect'>
   readonly peers?: WorkerBus
+  /** Persons get a database of their own, of this kind. */
+  readonly persons?: DialectName | undefined
+  /** Uses this database of persons, and does not drop it. */
+  readonly personsUrl?: string | undefined
+  readonly personsStorage?: Pick<StorageOptions, 'wrapDialect'>
   /** Uses this database instead of a new one, and does not drop it. */
   readonly databaseUrl?: string
 }
@@ -65,6 +71,8 @@ const ownerKey = 'phx_ownerownerownerownerownerowner'
 
 export async function startScenario(dialect: DialectName, options: ScenarioOptions = {}): Promise<Scenario> {
   const database = options.databaseUrl ? undefined : await createTestDatabase(dialect)
+  const persons = options.persons && (await createTestDatabase(options.persons, 'empty'))
+  const personsUrl = persons?.url ?? options.personsUrl
   const events = eventsOfLane()
   const { createHalyard, readConfig } = await serverBundle()
   const config = readConfig({
@@ -82,10 +90,12 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     HALYARD_LAG_MILLISECONDS_MAX: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...(events && { EVENTS_URL: events.url }),
+    PERSONS_DATABASE_URL: personsUrl,
     ...options.environment,
   })
   const halyard = await createHalyard(config, pino({ level: config.logLevel }), {
     ...options.storage,
+    ...(options.personsStorage && { persons: options.personsStorage }),
     ...(options.peers && { peers: options.peers }),
   })
   const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
@@ -93,9 +103,11 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   return {
     ...(events ? events.countBeforeReads(server, halyard, config) : { ...server, halyard }),
     databaseUrl: config.databaseUrl,
+    personsUrl,
     async close() {
       await halyard.close()
       await events?.drop()
+      await persons?.drop()
       await database?.drop()
     },
   }

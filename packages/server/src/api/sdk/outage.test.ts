@@ -1,35 +1,7 @@
-import type { Dialect, Driver } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
+import { removable } from '../../testing/removable-database.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-
-/** A database that can be disconnected while Halyard runs. */
-function removable() {
-  let isAway = false
-  const driverOf = (driver: Driver): Driver => ({
-    init: () => driver.init(),
-    async acquireConnection() {
-      if (isAway) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-      return driver.acquireConnection()
-    },
-    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
-    commitTransaction: connection => driver.commitTransaction(connection),
-    rollbackTransaction: connection => driver.rollbackTransaction(connection),
-    releaseConnection: connection => driver.releaseConnection(connection),
-    destroy: () => driver.destroy(),
-  })
-  return {
-    setAway(away: boolean) {
-      isAway = away
-    },
-    wrapDialect: (dialect: Dialect): Dialect => ({
-      createAdapter: () => dialect.createAdapter(),
-      createDriver: () => driverOf(dialect.createDriver()),
-      createIntrospector: db => dialect.createIntrospector(db),
-      createQueryCompiler: () => dialect.createQueryCompiler(),
-    }),
-  }
-}
 
 onEachDatabase('while the database is away', dialect => {
   let s: Scenario

@@ -8,7 +8,7 @@ import { writeWhole } from './whole-file.ts'
 /** `halyard backup <file>`: a consistent copy of SQLite while the server runs. Works for every schema version. */
 export async function backup(target: string, options: { readonly json?: boolean }): Promise<void> {
   await withDatabase(
-    async (_database, { sqlite }) => {
+    async (_database, { sqlite }, config) => {
       if (!sqlite) throw new UsageError('This database is PostgreSQL. Use pg_dump.')
       progress(`Backing up ${sqlite.path} …`)
       await writeWhole(target, part => {
@@ -22,6 +22,8 @@ export async function backup(target: string, options: { readonly json?: boolean 
       })
       if (options.json) return printJson({ file: target, bytes: statSync(target).size })
       console.log(`Backed up to ${target}; its integrity was checked.`)
+      if (config.personsDatabaseUrl !== undefined)
+        console.log('It has no persons: back up the database of PERSONS_DATABASE_URL as well.')
     },
     { database: 'any-version' },
   )

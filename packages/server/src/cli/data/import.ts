@@ -17,6 +17,7 @@ import type { Database } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
+import { refuseSeparatePersons } from './transfer.ts'
 
 interface Options {
   readonly organization?: string
@@ -41,6 +42,7 @@ export async function importCommand(file: string, options: Options): Promise<voi
     })
   await withDatabase(
     async (database, storage, config) => {
+      await refuseSeparatePersons(storage)
       const { rows, project } = await run(storage, config)
       if (!isDryRun) await recordImport(database, project, now)
       if (options.json) printJson({ rows, dry_run: isDryRun, project: project ?? null })

@@ -17,6 +17,7 @@ import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
 import { instantOf } from '../../instant.ts'
+import { isBound } from '../../storage/bind-persons.ts'
 import { secretKeyName } from '../../storage/instance-store.sql.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
@@ -38,6 +39,7 @@ export async function exportCommand(
   await withDatabase(async (database, storage) => {
     if (projectId !== undefined && !(await database.read(tx => tx.projects.find(projectId))))
       throw new CommandError(`There is no project ${projectId}.`)
+    await refuseSeparatePersons(storage)
     if (projectId === undefined && storage.pool && readConfig(process.env).secretKey === undefined)
       progress('The secret key stays in the database: see "The secret key" in docs/operate/data.md before you import.')
     const exportTo = (stream: Writable) => writeLines(stream, write => exportData(storage, write, projectId))
@@ -58,6 +60,14 @@ export async function exportCommand(
       `Exported ${rows} rows to ${file}. It contains hashes of keys and passwords: protect it like the database.`,
     )
   })
+}
+
+/** An export without its persons would look like a whole one. */
+export async function refuseSeparatePersons({ kysely }: Pick<Storage, 'kysely'>): Promise<void> {
+  if (readConfig(process.env).personsDatabaseUrl === undefined && !(await isBound(kysely))) return
+  throw new CommandError(
+    'The persons of this installation are in a database of their own, which exports and imports leave out. Back up both databases instead: see docs/operate/persons-database.md.',
+  )
 }
 
 /** Honors backpressure. Rejects when the stream fails. */

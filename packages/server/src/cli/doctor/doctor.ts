@@ -10,6 +10,7 @@ import { exitCodes } from '../usage.ts'
 import { refuseMissingFile, withDatabase } from '../with-database.ts'
 import { eventsFindings } from './events-findings.ts'
 import { monitoringFindings } from './monitoring-findings.ts'
+import { personsFindings } from './persons-findings.ts'
 import { listSecrets } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 
@@ -67,7 +68,7 @@ async function examine(): Promise<readonly Finding[]> {
       await checkClock(storage),
     )
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
-    findings.push(...(await eventsFindings(config, storage)))
+    findings.push(...(await eventsFindings(config, storage)), ...(await personsFindings(config, storage)))
   } catch (error) {
     findings.push(
       bad(`The database does not respond (${(error as Error).message}). Check DATABASE_URL and that it is running.`),

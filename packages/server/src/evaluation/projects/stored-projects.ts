@@ -32,8 +32,8 @@ export function storedProjects(
   }
 }
 
-/** Lookups are skipped while a project has none. */
+/** Lookups are skipped while a project has none. What is served must not depend on another database, so then it may have some. */
 const holdsPersons = async (people: Database['people'], projectId: number): Promise<boolean> =>
-  (await people.query(tx => tx.persons.scan(projectId, 0, 1))).length > 0
+  people.isSeparate || (await people.query(tx => tx.persons.scan(projectId, 0, 1))).length > 0
 
 const isServed = ({ archived }: Flag): boolean => !archived

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../features/identity/secret.ts'
 import { createPersonLedger, type PersonLedger } from '../../features/persons/person-ledger.ts'
 import { Problem } from '../../problem.ts'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { onEachPersonsDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { createEvaluator } from '../evaluator.ts'
 import { readEvaluationRequest } from './evaluation-request.ts'
@@ -11,11 +11,11 @@ import type { IdentifiedRequest } from './gather-subject.ts'
 const at = '2026-01-01T00:00:00.000000Z'
 const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
 
-onEachDatabase('what is stored about a subject', dialect => {
+onEachPersonsDatabase('what is stored about a subject', (dialect, persons) => {
   let s: Scenario
   let flags: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, persons)
     flags = `${s.project}/feature_flags/`
     await s.halyard.database.transaction(
       async tx => {

@@ -23,10 +23,11 @@ export interface Recorded {
   readonly refusedGroupTypes: number
 }
 
-/** Updates persons, groups and counters in the caller's transaction. */
+/** Updates persons, groups and counters in the caller's transaction; persons and groups by the events that they do not have yet. */
 export async function recordEvents(
   tx: Stores,
-  { project, events, tally }: ProjectEvents,
+  { project, tally }: ProjectEvents,
+  events: readonly IncomingEvent[],
   now: Instant,
 ): Promise<Recorded> {
   const persons = await recordPersons(tx, project, events, now)

@@ -18,10 +18,13 @@ const seriesPerTransactionMax = 20
 /** Deletes usage data beyond its retention period. */
 export const trimEvents: Job = {
   name: 'trim-events',
-  async run({ now, transaction }) {
+  async run({ now, transaction, people }) {
     const before = (days: number) => plusMilliseconds(now, -days * dayMilliseconds)
     await transaction(tx => tx.eventCounts.removeBefore(minuteOf(before(eventCountDaysMax))))
     await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
+    if (people.isSeparate) {
+      await people.transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
+    }
     await transaction(tx => tx.definitions.removeBefore(before(definitionDaysMax), before(valueDaysMax)))
     await transaction(tx => tx.sdkUsage.removeBefore(before(sdkUsageDaysMax)))
     await transaction(tx => tx.shadow.removeBefore(dayOf(before(shadowDaysMax))))

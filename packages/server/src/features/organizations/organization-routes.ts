@@ -91,11 +91,19 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
 
   serve(r.remove, async ({ actor, organization }) => {
     requireLevel(actor, organization.id, ownerLevel, 'delete it')
-    await database.transaction(async tx => {
-      await tx.organizations.remove(organization.id)
-      await announce(tx, organization)
-      recordOrganization(tx, actor, organization, { activity: 'deleted', before: auditedFields(organization) }, now())
-    })
+    await database.transaction(
+      async tx => {
+        if (database.people.isSeparate) {
+          const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+          const { items } = await tx.projects.list({ organizationIds: [organization.id] }, all)
+          for (const { id } of items) await tx.people.persons.removeProject(id)
+        }
+        await tx.organizations.remove(organization.id)
+        await announce(tx, organization)
+        recordOrganization(tx, actor, organization, { activity: 'deleted', before: auditedFields(organization) }, now())
+      },
+      { withPersons: true },
+    )
     return undefined
   })
 

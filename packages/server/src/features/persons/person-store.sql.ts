@@ -73,6 +73,22 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       await removeBelongings(db, projectId, [personId])
       return true
     },
+    /** With everything about them, and the groups. The main database does it when the project is deleted. */
+    async removeProject(projectId: number): Promise<void> {
+      for (;;) {
+        const part = await db
+          .selectFrom('persons')
+          .select('id')
+          .where('project_id', '=', projectId)
+          .limit(parametersMax)
+          .execute()
+        if (part.length === 0) break
+        const ids = part.map(({ id }) => id)
+        await db.deleteFrom('persons').where('project_id', '=', projectId).where('id', 'in', ids).execute()
+        await removeBelongings(db, projectId, ids)
+      }
+      await db.deleteFrom('groups').where('project_id', '=', projectId).execute()
+    },
 
     count: (projectId: number): Promise<number> =>
       countRows(db.selectFrom('persons').where('project_id', '=', projectId)),
@@ -106,7 +122,7 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       if (first === undefined || last === undefined) return { matches: [], lastId: undefined }
       let query = db.selectFrom('persons').selectAll().where(matching(projectId, filter))
       query = query.where('id', '>=', last).where('id', '<=', first)
-      if (filter.search !== undefined) query = query.where(holding(filter.search))
+      if (filter.search !== undefined) query = query.where(holding(projectId, filter.search))
       const rows = await query.orderBy('id', 'desc').execute()
       return { matches: rows.map(toPerson), lastId: ids.length < limit ? undefined : last }
     },
@@ -174,9 +190,9 @@ const matching =
     return sql<boolean>`${sql.join(conditions, sql` and `)}`
   }
 
-const holding = (text: string) => () => {
+const holding = (projectId: number, text: string) => () => {
   return sql<boolean>`(${contains('persons.properties', text)} or exists (
-    select 1 from person_distinct_ids d where d.project_id = persons.project_id and d.person_id = persons.id and ${contains('d.distinct_id', text)}
+    select 1 from person_distinct_ids d where d.project_id = ${projectId} and d.person_id = persons.id and ${contains('d.distinct_id', text)}
   ))`
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PersonStores } from '../../stores.ts'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { onEachPersonsDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { newUuid } from '../identity/secret.ts'
 import { createPersonLedger, type PersonLedger } from './person-ledger.ts'
@@ -8,10 +8,10 @@ import { createPersonLedger, type PersonLedger } from './person-ledger.ts'
 const at = '2026-01-01T00:00:00.000000Z'
 const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
 
-onEachDatabase('person and group stores', dialect => {
+onEachPersonsDatabase('person and group stores', (dialect, persons) => {
   let s: Scenario
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, persons)
   })
   afterAll(() => s.close())
 

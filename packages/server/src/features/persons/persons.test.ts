@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { onEachPersonsDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
-onEachDatabase('persons and groups over HTTP', dialect => {
+onEachPersonsDatabase('persons and groups over HTTP', (dialect, stores) => {
   let s: Scenario
   let persons: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, stores)
     persons = `${s.project}/persons/`
     const set = (distinct_id: string, $set: object) => ({ event: '$set', distinct_id, $set })
     const group = ($group_key: string, $group_set: object) => ({

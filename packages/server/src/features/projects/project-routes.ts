@@ -86,12 +86,16 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
 
   async function removeProject(project: Project, actor: Actor): Promise<undefined> {
     requireLevel(actor, project.organizationId, adminLevel, 'delete a project')
-    await database.transaction(async tx => {
-      await refuseWhileProtected(tx, project, now())
-      await tx.projects.remove(project.id)
-      recordProject(tx, actor, project, { activity: 'deleted', before: auditedFields(project) }, now())
-      await announceProject(tx, project, now())
-    })
+    await database.transaction(
+      async tx => {
+        await refuseWhileProtected(tx, project, now())
+        if (database.people.isSeparate) await tx.people.persons.removeProject(project.id)
+        await tx.projects.remove(project.id)
+        recordProject(tx, actor, project, { activity: 'deleted', before: auditedFields(project) }, now())
+        await announceProject(tx, project, now())
+      },
+      { withPersons: true },
+    )
     return undefined
   }
 }

@@ -122,7 +122,9 @@ onEachDatabase('behavior, compared with a model', dialect => {
     const at = instantOf(new Date(now))
     await Promise.all(
       batches.map(events =>
-        database.transaction(tx => recordEvents(tx, { project, events, tally: noTally }, at), { withPersons: true }),
+        database.transaction(tx => recordEvents(tx, { project, events, tally: noTally }, events, at), {
+          withPersons: true,
+        }),
       ),
     )
     for (const { name, distinctId, properties, at: time } of batches.flat()) {

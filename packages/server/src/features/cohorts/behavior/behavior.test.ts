@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../../instant.ts'
-import { freeLeases, onEachDatabase } from '../../../testing/databases.ts'
+import { freeLeases, onEachPersonsDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 
 const dayMilliseconds = 24 * 3_600_000
@@ -22,11 +22,11 @@ const inCohort = (value: number) => ({
   groups: [{ properties: [{ type: 'cohort', key: 'id', operator: 'in', value }] }],
 })
 
-onEachDatabase('behavioral cohorts', dialect => {
+onEachPersonsDatabase('behavioral cohorts', (dialect, persons) => {
   let s: Scenario
   let cohorts: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, persons)
     cohorts = `${s.project}/cohorts/`
   })
   afterAll(() => s.close())
@@ -55,14 +55,12 @@ onEachDatabase('behavioral cohorts', dialect => {
     }
   }
   /** Of the events that are counted now. */
-  const rows = (): Promise<object[]> =>
-    s.halyard.storage.kysely
-      .selectFrom('person_event_days')
-      .selectAll()
-      .where('event_id', 'in', ({ selectFrom }) =>
-        selectFrom('counted_events').select('id').where('ended_at', 'is', null),
-      )
-      .execute()
+  const rows = async (): Promise<object[]> => {
+    const { storage, personsStorage = storage } = s.halyard
+    const live = storage.kysely.selectFrom('counted_events').select('id').where('ended_at', 'is', null)
+    const ids = (await live.execute()).map(({ id }) => id)
+    return personsStorage.kysely.selectFrom('person_event_days').selectAll().where('event_id', 'in', ids).execute()
+  }
   const ago = (days: number) => ({ timestamp: new Date(Date.now() - days * dayMilliseconds).toISOString() })
 
   it('change with the next event, for every operator', async () => {
@@ -182,7 +180,8 @@ onEachDatabase('behavioral cohorts', dialect => {
     await remove(id)
     await run(202)
     const { kysely } = s.halyard.storage
-    expect(await kysely.selectFrom('person_event_days').selectAll().execute()).toEqual([])
+    const { storage, personsStorage = storage } = s.halyard
+    expect(await personsStorage.kysely.selectFrom('person_event_days').selectAll().execute()).toEqual([])
     expect(await kysely.selectFrom('counted_events').selectAll().execute()).toEqual([])
   })
 

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Person } from '../../../domain/person.ts'
-import { onEachDatabase } from '../../../testing/databases.ts'
+import { onEachPersonsDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 
-onEachDatabase('ingest', dialect => {
+onEachPersonsDatabase('ingest', (dialect, persons) => {
   let s: Scenario
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, persons)
   })
   afterAll(() => s.close())
 

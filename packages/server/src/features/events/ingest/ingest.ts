@@ -105,10 +105,12 @@ export function createIngest(options: IngestOptions): Ingest {
     const startedAt = performance.now()
     const whole = workOf(batches, time)
     const recorded = await database.transaction(async tx => {
-      const fresh = await claimNewBatches(tx, batches, time)
+      const fresh = await claimNewBatches(tx.receivedBatches, batches, time)
+      const unseen = database.people.isSeparate ? await claimNewBatches(tx.people.receivedBatches, fresh, time) : fresh
+      const profiles = unseen === fresh ? undefined : eventsByProject(unseen)
       const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly done: () => void }[] = []
       for (const one of fresh === batches ? whole : workOf(fresh, time)) {
-        const outcome = await recordEvents(tx, one, time)
+        const outcome = await recordEvents(tx, one, profiles?.get(one.project.id) ?? (profiles ? [] : one.events), time)
         const learned = await definitions.record(tx, one.project, one.events, time)
         const deliver = await pipeline.keep(tx, one.project, one.events, time)
         outcomes.push({
@@ -213,14 +215,21 @@ export function createIngest(options: IngestOptions): Ingest {
 }
 
 /** Stores the ids of the batches and returns only those that were not stored before. */
-async function claimNewBatches(tx: Stores, batches: readonly Batch[], time: Instant): Promise<readonly Batch[]> {
+async function claimNewBatches(
+  received: Stores['receivedBatches'],
+  batches: readonly Batch[],
+  time: Instant,
+): Promise<readonly Batch[]> {
   if (batches.every(({ id }) => id === undefined)) return batches
   const fresh: Batch[] = []
   for (const batch of batches) {
-    if (batch.id === undefined || (await tx.receivedBatches.add(batch.id, time))) fresh.push(batch)
+    if (batch.id === undefined || (await received.add(batch.id, time))) fresh.push(batch)
   }
   return fresh
 }
+
+const eventsByProject = (batches: readonly Batch[]): ReadonlyMap<number, readonly IncomingEvent[]> =>
+  new Map(byProject(batches).map(({ served, events }) => [served.project.id, events]))
 
 const tooManyWaiting = (max: number): Problem =>
   new Problem(

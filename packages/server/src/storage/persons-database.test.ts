@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createIngest } from '../features/events/ingest/ingest.ts'
+import { instantOf } from '../instant.ts'
+import { createTestDatabase, dialects, type TestDatabase } from '../testing/databases.ts'
+import { createFaultInjector } from '../testing/failing-statement.ts'
+import { removable } from '../testing/removable-database.ts'
+import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { openStorage } from './open-storage.ts'
+import { openPersonsStorage } from './persons-storage.ts'
+import { copyPersons, finishMove, removeCopies } from './transfer/migrate-persons.ts'
+
+/** What is new where persons have a database of their own; the suites of persons, cohorts and events run on it as well. */
+
+const ofPersons = dialects.at(-1)!
+const pro = { groups: [{ properties: [{ key: 'plan', value: 'pro', type: 'person' }] }] }
+const everyone = { groups: [{ rollout_percentage: 100 }] }
+
+describe('a batch of events', () => {
+  const injectors = { main: createFaultInjector(), persons: createFaultInjector() }
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario('sqlite', {
+      persons: ofPersons,
+      storage: injectors.main,
+      personsStorage: injectors.persons,
+    })
+  })
+  afterAll(() => s.close())
+
+  it.each(['main', 'persons'] as const)('counts once, whichever statement on the %s database fails', async store => {
+    const values = [
+      {
+        ...{ type: 'behavioral', event_type: 'events', key: `paid-${store}`, value: 'performed_event' },
+        ...{ time_value: 30, time_interval: 'day' },
+      },
+    ]
+    await s.post(`${s.project}/cohorts/`, { name: store, filters: { properties: { type: 'AND', values } } })
+    const { database, serving } = s.halyard
+    const ingest = createIngest({
+      database,
+      findProject: serving.snapshots.forToken,
+      pipeline: { handles: () => false, transform: async (_, event) => event, keep: async () => () => {} },
+      observer: { received() {}, dropped() {}, committed() {} },
+      now: () => instantOf(new Date()),
+    })
+    const served = (await serving.snapshots.forProject(s.projectId))!
+    const name = `paid-${store}`
+    const event = { name, distinctId: store, properties: {}, ip: null, at: instantOf(new Date()) }
+    let batches = 0
+    for (let isReached = true; isReached; ) {
+      batches += 1
+      const batch = { id: `${store}-${batches}`, served, events: [{ ...event, uuid: `${batches}` }] }
+      injectors[store].failAt(batches)
+      await ingest.receiveBatches([batch]).catch(() => {})
+      isReached = injectors[store].disarm()
+      await ingest.receiveBatches([batch])
+    }
+    expect(batches).toBeGreaterThan(5)
+    const counted = await database.query(tx => tx.countedEvents.listLive(s.projectId))
+    const days = await s.halyard
+      .personsStorage!.kysely.selectFrom('person_event_days')
+      .select(({ fn }) => fn.sum<number>('count').as('count'))
+      .where('event_id', '=', counted.get(name)!.id)
+      .executeTakeFirstOrThrow()
+    const counts = await s.halyard.storage.kysely
+      .selectFrom('event_counts')
+      .select(({ fn }) => fn.sum<number>('count').as('count'))
+      .where('event', '=', name)
+      .executeTakeFirstOrThrow()
+    expect([Number(days.count), Number(counts.count)]).toEqual([batches, batches])
+  })
+
+  it('leaves no person in the main database', async () => {
+    expect(await s.halyard.storage.kysely.selectFrom('persons').select('id').execute()).toEqual([])
+    expect(await s.halyard.personsStorage!.kysely.selectFrom('persons').select('id').execute()).toHaveLength(2)
+  })
+})
+
+describe('an outage', () => {
+  const databases = { main: removable(), persons: removable() }
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario('sqlite', {
+      persons: ofPersons,
+      storage: databases.main,
+      personsStorage: databases.persons,
+    })
+    await s.post(`${s.project}/feature_flags/`, { key: 'pro', filters: pro })
+    await s.post(`${s.project}/feature_flags/`, { key: 'all', filters: everyone })
+    for (const id of ['ada', 'ben', 'cleo']) await send(id)
+    expect(await evaluate('cleo')).toEqual([true, true, false])
+  })
+  afterAll(async () => {
+    for (const database of Object.values(databases)) database.setAway(false)
+    await s.close()
+  })
+
+  const send = (distinct_id: string) =>
+    s.post('/batch/', { api_key: s.projectToken, batch: [{ event: '$set', distinct_id, $set: { plan: 'pro' } }] })
+  const evaluate = async (distinct_id: string) => {
+    const { body } = await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id })
+    return [body.flags.all?.enabled, body.flags.pro?.enabled, body.errorsWhileComputingFlags]
+  }
+  const ready = async () => {
+    const { status, body } = await s.get('/_readyz')
+    return [status, body.database, body.persons_database]
+  }
+
+  it('of the main database leaves lookups of persons as they are', async () => {
+    databases.main.setAway(true)
+    // Not in the cache: it is looked up.
+    expect(await evaluate('ada')).toEqual([true, true, false])
+    expect((await send('ada')).status).toBe(503)
+    expect(await ready()).toEqual([503, 'away', 'ok'])
+    databases.main.setAway(false)
+    expect((await send('ada')).status).toBe(200)
+  })
+
+  it('of the database of persons leaves everything that needs none, and names it', async () => {
+    databases.persons.setAway(true)
+    expect(await evaluate('ben')).toEqual([true, false, true])
+    // From the cache.
+    expect(await evaluate('cleo')).toEqual([true, true, false])
+    expect((await send('dora')).status).toBe(503)
+    const list = await s.get(`${s.project}/persons/`)
+    expect([list.status, list.body.detail]).toEqual([503, expect.stringContaining('persons database')])
+    const flag = await s.post(`${s.project}/feature_flags/`, { key: 'written meanwhile' })
+    expect(flag.status).toBe(201)
+    expect(await ready()).toEqual([200, 'ok', 'away'])
+    databases.persons.setAway(false)
+    expect((await send('dora')).status).toBe(200)
+    // Lookups pause for a moment after a failure.
+    await expect.poll(() => evaluate('dora')).toEqual([true, true, false])
+  })
+})
+
+describe('several nodes', () => {
+  let nodes: readonly Scenario[]
+  beforeAll(async () => {
+    const first = await startScenario(ofPersons, { persons: ofPersons })
+    const { databaseUrl, personsUrl } = first
+    nodes = [first, await startScenario(ofPersons, { databaseUrl, personsUrl })]
+  })
+  afterAll(async () => {
+    for (const node of nodes.toReversed()) await node.close()
+  })
+
+  it('see each other change a person', async () => {
+    const [one, other] = nodes as [Scenario, Scenario]
+    await one.post(`${one.project}/feature_flags/`, { key: 'pro', filters: pro })
+    const set = (plan: string) => {
+      const batch = [{ event: '$set', distinct_id: 'ada', $set: { plan } }]
+      return one.post('/batch/', { api_key: one.projectToken, batch })
+    }
+    const seen = async () => {
+      const asked = { token: one.projectToken, distinct_id: 'ada' }
+      return (await other.as(undefined).post('/flags/?v=2', asked)).body.flags.pro?.enabled
+    }
+    await set('pro')
+    await expect.poll(seen).toBe(true)
+    await set('free')
+    await expect.poll(seen).toBe(false)
+  })
+
+  it('remove the persons of a project that is deleted', async () => {
+    const [one] = nodes as [Scenario]
+    const { body: project } = await one.post('/api/projects/', { name: 'Short' })
+    const batch = [{ event: '$set', distinct_id: 'eve', $set: { plan: 'pro' } }]
+    expect((await one.post('/batch/', { api_key: project.api_token, batch })).status).toBe(200)
+    expect((await one.delete(`/api/projects/${project.id}/`)).status).toBeLessThan(300)
+    const { kysely } = one.halyard.personsStorage!
+    expect(await kysely.selectFrom('persons').select('id').where('project_id', '=', project.id).execute()).toEqual([])
+    const ids = kysely.selectFrom('person_distinct_ids').select('distinct_id').where('project_id', '=', project.id)
+    expect(await ids.execute()).toEqual([])
+  })
+})
+
+describe('a start', () => {
+  const made: TestDatabase[] = []
+  const create = async (kind: 'migrated' | 'empty') => {
+    const database = await createTestDatabase('sqlite', kind)
+    made.push(database)
+    return database.url
+  }
+  afterAll(async () => {
+    for (const database of made) await database.drop()
+  })
+  const start = (databaseUrl: string, personsUrl?: string) => startScenario('sqlite', { databaseUrl, personsUrl })
+
+  it('refuses to leave persons behind in the main database, until they are moved', async () => {
+    const [url, personsUrl] = [await create('migrated'), await create('empty')]
+    const s = await start(url)
+    await s.post(`${s.project}/feature_flags/`, { key: 'pro', filters: pro })
+    const set = (...ids: string[]) =>
+      s.post('/batch/', {
+        api_key: s.projectToken,
+        batch: ids.map(distinct_id => ({ event: '$set', distinct_id, $set: { plan: 'pro' } })),
+      })
+    await set('ada', 'ben')
+    const databases = [openStorage(url), openPersonsStorage(personsUrl)] as const
+    // Beside the server, and interrupted: what was copied is not written again, what has changed is.
+    expect(await copyPersons(...databases, () => {})).toMatchObject({ written: 4 })
+    await set('cleo')
+    const [ben] = (await s.get(`${s.project}/persons/?distinct_id=ben`)).body.results
+    await s.delete(`${s.project}/persons/${ben.id}/`)
+    await s.close()
+    await expect(start(url, personsUrl)).rejects.toThrow('halyard migrate-persons')
+    expect(await finishMove(...databases, () => {})).toMatchObject({ rows: 4 })
+    await removeCopies(databases[0], () => {})
+    expect(await databases[0].kysely.selectFrom('persons').select('id').execute()).toEqual([])
+    for (const database of databases) await database.close()
+    const moved = await start(url, personsUrl)
+    const values = async (distinct_id: string) =>
+      (await moved.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id })).body.flags.pro.enabled
+    expect([await values('ada'), await values('ben'), await values('cleo')]).toEqual([true, false, true])
+    // Numbers go on where they were.
+    const batch = [{ event: '$set', distinct_id: 'dora', $set: { plan: 'pro' } }]
+    expect((await moved.post('/batch/', { api_key: s.projectToken, batch })).status).toBe(200)
+    expect(await values('dora')).toBe(true)
+    await moved.close()
+  })
+
+  it('refuses to look for persons elsewhere than before', async () => {
+    const [url, personsUrl] = [await create('migrated'), await create('empty')]
+    await (await start(url, personsUrl)).close()
+    await expect(start(url)).rejects.toThrow('PERSONS_DATABASE_URL')
+    await expect(start(url, await create('empty'))).rejects.toThrow('PERSONS_DATABASE_URL')
+    await (await start(url, personsUrl)).close()
+  })
+})
