@@ -38,8 +38,10 @@ export type RequestPlan =
       readonly token: string
       readonly persons: number
     }
-  /** Batches of events of many users: of these names, or half of them uses of flags. */
-  | { readonly kind: 'events'; readonly token: string; readonly names?: readonly string[] }
+  /** Batches of events of many users, half of them uses of flags. */
+  | { readonly kind: 'events'; readonly token: string }
+  /** Batches of events that are each the first of its person and name, as long as there are such. */
+  | { readonly kind: 'first events'; readonly token: string }
   | { readonly kind: 'same'; readonly method: string; readonly path: string; readonly headers: Headers }
   /** Each request has a unique name, which replaces `%` in the body. */
   | { readonly kind: 'new'; readonly path: string; readonly headers: Headers; readonly body: string }
@@ -69,9 +71,10 @@ export function requestsOf(plan: RequestPlan): (n: number) => Buffer {
     }
   }
   if (plan.kind === 'events') {
-    const batches = Array.from({ length: eventBatches }, (_, index) => eventsBytes(plan.token, index, plan.names))
+    const batches = Array.from({ length: eventBatches }, (_, index) => eventsBytes(plan.token, index))
     return n => batches[n % batches.length]!
   }
+  if (plan.kind === 'first events') return n => firstEventsBytes(plan.token, n)
   const all = people(plan.users[0], plan.users[1]).map((person, index) =>
     plan.kind === 'evaluate'
       ? evaluationBytes(plan.shape === 'mixed' ? mixed[index % mixed.length]! : plan.shape, plan.token, person)
@@ -122,19 +125,29 @@ const eventBatches = 1000
 
 /** As many as the behavioral cohorts of a project may name. */
 export const actionNames = Array.from({ length: 25 }, (_, index) => `action-${index}`)
+const actors = 20_000
 const usualNames = ['viewed', 'searched', 'added to cart', 'paid', 'returned']
 
-function eventsBytes(token: string, index: number, names?: readonly string[]): Buffer {
+function eventsBytes(token: string, index: number): Buffer {
   const batch = Array.from({ length: eventsPerRequest }, (_, at) => {
     const distinct_id = distinctIdOf(index * eventsPerRequest + at)
     const use = { $feature_flag: `feature-${at % 10}-rollout`, $feature_flag_response: at % 3 !== 0 }
-    return names === undefined && at % 2 === 0
+    return at % 2 === 0
       ? { event: '$feature_flag_called', distinct_id, properties: use }
       : {
-          event: (names ?? usualNames)[at % (names ?? usualNames).length],
+          event: usualNames[at % usualNames.length],
           distinct_id,
           properties: { n: at },
         }
+  })
+  return requestBytes('POST', '/batch/', {}, JSON.stringify({ api_key: token, batch }))
+}
+
+function firstEventsBytes(token: string, index: number): Buffer {
+  const batch = Array.from({ length: eventsPerRequest }, (_, at) => {
+    const position = index * eventsPerRequest + at
+    const event = actionNames[Math.floor(position / actors) % actionNames.length]
+    return { event, distinct_id: distinctIdOf(position % actors), properties: { n: at } }
   })
   return requestBytes('POST', '/batch/', {}, JSON.stringify({ api_key: token, batch }))
 }

@@ -14,6 +14,7 @@ const lengths = {
     HALYARD_CHAOS_STEPS: '100',
     HALYARD_FUZZ_REQUESTS: '100000',
     HALYARD_PROPAGATION_CHANGES: '2000',
+    HALYARD_BEHAVIOR_EVENTS: '1000000',
   },
   load: { HALYARD_LOAD_SECONDS: '300', HALYARD_LONG_RUN_SECONDS: '3600', HALYARD_STAMPEDE_REQUESTS: '1000' },
 }
@@ -21,7 +22,14 @@ const lengths = {
 const [kind, ...only] = process.argv.slice(2)
 const length = lengths[kind]
 const folders = {
-  faults: ['tests/faults', 'tests/security', 'tests/edge', 'tests/transfer.test.ts', 'tests/project-import.test.ts'],
+  faults: [
+    'tests/faults',
+    'tests/security',
+    'tests/edge',
+    'tests/transfer.test.ts',
+    'tests/project-import.test.ts',
+    'packages/server/src/features/cohorts/behavior/behavior-model.test.ts',
+  ],
   load: ['tests/load'],
 }
 if (!length) {

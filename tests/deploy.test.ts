@@ -66,7 +66,9 @@ it('every file names the version of package.json', () => {
     /Dockerfile$|\.yaml$/.test(name),
   )
   const versions = names.flatMap(name =>
-    [...read(name).matchAll(/\bhalyard:(\d[\w.-]*)|^ARG VERSION=(\S+)/gm)].map(([, tag, argument]) => tag ?? argument),
+    [...read(name).matchAll(/\bhalyard:(\d+\.[\w.-]*)|^ARG VERSION=(\S+)/gm)].map(
+      ([, tag, argument]) => tag ?? argument,
+    ),
   )
   expect(versions.length).toBeGreaterThan(5)
   expect(new Set(versions)).toEqual(new Set([version]))
@@ -227,9 +229,22 @@ it('the Helm chart has the version of the server, and values that are settings',
   expect(unknownVariables(names)).toEqual([])
 })
 
-describe.each(['compose.yaml', 'compose.postgres.yaml'])('%s', name => {
-  const text = read(name)
-  const compose: Compose = parse(text, { strict: true, uniqueKeys: true })
+/** As Docker Compose combines files. */
+function merge(base: Compose, addition: Compose): Compose {
+  if (Array.isArray(base) && Array.isArray(addition)) return [...base, ...addition]
+  if (typeof base !== 'object' || typeof addition !== 'object' || base === null || addition === null) return addition
+  const names = [...new Set([...Object.keys(base), ...Object.keys(addition)])]
+  const merged = (name: string) =>
+    name in base && name in addition ? merge(base[name], addition[name]) : (addition[name] ?? base[name])
+  return Object.fromEntries(names.map(name => [name, merged(name)]))
+}
+
+const parseCompose = (name: string): Compose => parse(read(name), { strict: true, uniqueKeys: true, merge: true })
+const scaled = ['compose.postgres.yaml', 'compose.clickhouse.yaml', 'compose.scale.yaml']
+
+describe.each([['compose.yaml'], ['compose.postgres.yaml'], scaled])('%s', (...files) => {
+  const text = files.map(read).join('\n')
+  const compose: Compose = files.map(parseCompose).reduce(merge)
   const services: [string, Compose][] = Object.entries(compose.services)
   const halyard = compose.services.halyard
 
@@ -271,6 +286,41 @@ it('the proxy of compose.postgres.yaml forwards to Halyard, which trusts it, and
   expect(caddyfile).toMatch(/path \/metrics[\s\S]*404/)
   const variables = [...caddyfile.matchAll(/\{\$(\w+)\}/g)].map(([, variable]) => variable!)
   expect(Object.keys(services.proxy.environment)).toEqual(variables)
+})
+
+it('compose.scale.yaml runs two nodes and three edges with folders of their own, and sends clients to the edges', () => {
+  const { services, secrets, volumes } = scaled.map(parseCompose).reduce(merge)
+  expect(services.halyard.deploy.replicas).toBe(2)
+  expect(services.halyard.environment.EVENTS_URL_FILE).toBe('/run/secrets/events_url')
+  const edges = ['edge-1', 'edge-2', 'edge-3']
+  expect(Object.keys(services).toSorted()).toEqual([...edges, 'clickhouse', 'database', 'halyard', 'proxy'].toSorted())
+  for (const name of edges) {
+    expect(services[name]).toMatchObject({ image: `halyard:${version}`, command: ['edge'], cap_drop: ['ALL'] })
+    expect(services[name].volumes).toEqual([`${name}:${valuesOf(image, 'VOLUME')[0]}`])
+    expect(services[name].environment.HALYARD_EDGE_DATA).toMatch(`${valuesOf(image, 'VOLUME')[0]}/`)
+    expect(services[name].environment.HALYARD_UPSTREAM).toBe(`http://halyard:${services.halyard.expose[0]}`)
+    expect(Object.keys(volumes)).toContain(name)
+  }
+  for (const { secrets: used = [] } of Object.values<Compose>(services)) {
+    for (const secret of used) expect(Object.keys(secrets)).toContain(secret)
+  }
+  const caddyfile = read('Caddyfile.scale')
+  expect(caddyfile).toContain(`reverse_proxy ${edges.map(name => `${name}:8000`).join(' ')}`)
+  expect(caddyfile).toMatch(/dynamic a halyard 8000/)
+  expect(caddyfile).toMatch(/path \/metrics[\s\S]*404/)
+  for (const path of [
+    '/flags',
+    '/ofrep/v1/*',
+    '/batch',
+    '/e',
+    '/i/v0/e',
+    '/capture',
+    '/track',
+    '/engage',
+    '/array/*',
+  ]) {
+    expect(caddyfile.split(/\s+/)).toContain(path)
+  }
 })
 
 describe.each([

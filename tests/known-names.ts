@@ -3,8 +3,8 @@ import { readableVariables } from '../packages/server/src/config.ts'
 
 /** Names that deployment files and workflows may use. */
 
-/** Variables of Node, PostgreSQL and Caddy, and those that compose files fill in for them. */
-const foreign = /^(NODE_ENV|POSTGRES_(USER|DB|PASSWORD_FILE)|HALYARD_DOMAIN)$/
+/** Variables of Node, PostgreSQL, ClickHouse and Caddy, and those that compose files fill in for them. */
+const foreign = /^(NODE_ENV|(POSTGRES|CLICKHOUSE)_(USER|DB|PASSWORD_FILE)|HALYARD_DOMAIN)$/
 
 const known = new Set<string>(readableVariables)
 

@@ -34,7 +34,7 @@ async function behaviorOn(
   const other = await projectOf(halyard, 'With behavioral cohorts')
   await createCohorts(halyard, other.id)
   const aim = async (id: string, token: string) => {
-    const plan = { kind: 'events', token, names: actionNames } as const
+    const plan = { kind: 'first events', token } as const
     const target = { id: `${database}, ${id}`, port: halyard.port, pid: halyard.pid, plan, status: 200 }
     const run = await load.aim(target, connections)
     return async (): Promise<Counted> => {
