@@ -141,6 +141,29 @@ describe('commands beside a running server', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('The tables cannot be created')])
   })
 
+  it('copies persons while the server runs, and moves them when it has stopped', async () => {
+    const unset = await halyard('migrate-persons')
+    expect([unset.code, unset.stderr]).toEqual([1, expect.stringContaining('Set PERSONS_DATABASE_URL')])
+    const batch = [{ event: '$set', distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }]
+    const body = JSON.stringify({ api_key: shown('HALYARD_PROJECT_TOKEN'), batch })
+    expect((await fetch(`${server.url}/batch/`, { method: 'POST', body })).status).toBe(200)
+    // A copy, because the tests below use the server.
+    const copy = join(newFolder(), 'copy.db')
+    expect((await halyard('backup', copy)).code).toBe(0)
+    const main = { DATABASE_URL: `sqlite:${copy}` }
+    const split = { ...main, PERSONS_DATABASE_URL: `sqlite:${join(newFolder(), 'persons.db')}` }
+    const early = await run(['doctor'], split)
+    expect([early.code, early.stdout]).toEqual([1, expect.stringContaining('BAD')])
+    const copied = await run(['migrate-persons'], split)
+    expect([copied.code, copied.stdout]).toEqual([0, expect.stringContaining('halyard migrate-persons --finish')])
+    const finished = await run(['migrate-persons', '--finish'], split)
+    expect([finished.code, finished.stdout]).toEqual([0, expect.stringContaining('counts and checksums agree')])
+    expect((await run(['doctor'], split)).stdout).toContain('The sqlite persons database responds')
+    const unbound = await run(['serve'], { ...main, PORT: '0' })
+    expect([unbound.code, unbound.stderr]).toEqual([1, expect.stringContaining('Set PERSONS_DATABASE_URL')])
+    expect((await run(['export', '-'], split)).stderr).toContain('docs/operate/persons-database.md')
+  })
+
   it('creates, lists and revokes keys', async () => {
     const args = ['--email', 'owner@halyard.local', '--scopes', 'feature_flag:read', '--expires-in-days', '7', '--json']
     const { id, value } = JSON.parse((await halyard('keys', 'create', ...args)).stdout)
@@ -358,7 +381,7 @@ describe('commands beside a running server', () => {
   it('names the scope that was meant, and what is wrong with a project', async () => {
     const create = (scopes: string) => halyard('keys', 'create', '--email', 'owner@halyard.local', '--scopes', scopes)
     expect((await create('flags:write')).stderr).toContain('Did you mean "feature_flag:write"?')
-    expect((await create('zebra:read')).stderr).toContain('cohort, dashboard, edge, feature_flag')
+    expect((await create('zebra:read')).stderr).toContain('edge:write, feature_flag:read, feature_flag:write')
     expect((await halyard('flags', 'list', '--project', '987654')).stderr).toContain('See: halyard projects list')
   })
 

@@ -250,6 +250,11 @@ describe.each([
       'new freeze': { path: `${organization}/freezes`, open: () => press('New freeze') },
       'new environments': { path: `${organization}/environments`, open: () => press('New set') },
       'add a provider': { path: `${organization}/settings/sign-in`, open: () => press('Add provider') },
+      'new service key': { path: `${organization}/settings/service-keys`, open: () => press('Create key') },
+      'new trust relationship': {
+        path: `${organization}/settings/trust-relationships`,
+        open: () => press('New trust relationship'),
+      },
       'uninstall a plugin': { path: `${plugin}?tab=about`, open: () => press('Uninstall') },
       'revoke a key': { path: '/account', open: () => press(/^Revoke ?: First key/) },
       // Last: its unsaved edit would ask before any other page is opened.
