@@ -53,6 +53,21 @@ it.each<[string, RegExp, (stores: AllStores) => Promise<unknown>]>([
     /^SEARCH activity USING INDEX activity_by_item \(scope=\? AND item_id/,
     s => s.activity.list({ organizationId: 'o', scopes: ['FeatureFlag', 'Plugin'], items: [item, item] }, page),
   ],
+  [
+    'old days of an event',
+    /^SEARCH person_event_days USING (COVERING )?INDEX person_event_days_by_day \(event_id=\? AND is_kept=\? AND day</,
+    s => s.eventDays.trim(1, 20_000, 10),
+  ],
+  [
+    'the days of an event',
+    /^SEARCH person_event_days USING COVERING INDEX person_event_days_by_day \(event_id=\?\)/,
+    s => s.eventDays.remove(1, 10),
+  ],
+  [
+    'the histories of persons',
+    /^SEARCH person_event_days USING PRIMARY KEY \(person_id=\? AND event_id=\?\)/,
+    s => s.eventDays.histories([1, 2], [{ id: 1, name: 'paid', countedSince: '' }], 0),
+  ],
 ])('finds %s by an index of its own', async (_, plan, ask) => {
   const steps = await planOf(ask)
   expect(steps).toContainEqual(expect.stringMatching(plan))

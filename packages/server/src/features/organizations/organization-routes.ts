@@ -93,10 +93,11 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     requireLevel(actor, organization.id, ownerLevel, 'delete it')
     await database.transaction(
       async tx => {
-        if (database.people.isSeparate) {
-          const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
-          const { items } = await tx.projects.list({ organizationIds: [organization.id] }, all)
-          for (const { id } of items) await tx.people.persons.removeProject(id)
+        const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+        const { items } = await tx.projects.list({ organizationIds: [organization.id] }, all)
+        for (const { id } of items) {
+          if (database.people.isSeparate) await tx.people.persons.removeProject(id)
+          await tx.projects.remove(id)
         }
         await tx.organizations.remove(organization.id)
         await announce(tx, organization)

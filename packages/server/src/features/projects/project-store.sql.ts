@@ -59,7 +59,11 @@ export function sqlProjectStore(db: Kysely<Tables>) {
       }),
     /** With everything in it. */
     async remove(projectId: number): Promise<void> {
+      const counted = db.selectFrom('counted_events').select('id').where('project_id', '=', projectId)
+      const eventIds = (await counted.execute()).map(({ id }) => id)
       await db.deleteFrom('projects').where('id', '=', projectId).execute()
+      // Afterwards, since who counts holds the project or its persons. Nothing refers to these rows.
+      if (eventIds.length > 0) await db.deleteFrom('person_event_days').where('event_id', 'in', eventIds).execute()
     },
     find: async (projectId: number): Promise<Project | undefined> =>
       one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),

@@ -45,6 +45,7 @@ import { inboxSeen } from './0073-inbox-seen.ts'
 import { auditWebhooks } from './0076-audit-webhooks.ts'
 import { eventBacklog } from './0080-event-backlog.ts'
 import { behavior } from './0085-behavior.ts'
+import { behaviorKeys } from './0086-behavior-keys.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   auditWebhooks,
   eventBacklog,
   behavior,
+  behaviorKeys,
 ]

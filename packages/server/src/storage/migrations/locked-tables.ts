@@ -34,6 +34,7 @@ export async function lockedTables(step: Migration): Promise<ReadonlyMap<string,
 const lockingStatements: readonly (readonly [RegExp, TableLock])[] = [
   [/\breferences "?(\w+)"?/gi, 'share row exclusive'],
   [/^\s*create (?:unique )?index .*? on "?(\w+)"?/gi, 'share row exclusive'],
+  [/^\s*lock table "?(\w+)"? in access exclusive/gi, 'access exclusive'],
   [/^\s*(?:alter|drop) table (?:if exists )?"?(\w+)"?/gi, 'access exclusive'],
 ]
 

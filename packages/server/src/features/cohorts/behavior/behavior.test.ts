@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../../instant.ts'
+import type { PersonStores } from '../../../stores.ts'
 import { freeLeases, onEachPersonsDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { newUuid } from '../../identity/secret.ts'
+import { createPersonLedger, type PersonLedger } from '../../persons/person-ledger.ts'
 
 const dayMilliseconds = 24 * 3_600_000
 const inDays = (days: number) => instantOf(new Date(Date.now() + days * dayMilliseconds))
@@ -61,6 +64,10 @@ onEachPersonsDatabase('behavioral cohorts', (dialect, persons) => {
     const ids = (await live.execute()).map(({ id }) => id)
     return personsStorage.kysely.selectFrom('person_event_days').selectAll().where('event_id', 'in', ids).execute()
   }
+  const countsOf = (eventId: number) => {
+    const { storage, personsStorage = storage } = s.halyard
+    return personsStorage.kysely.selectFrom('person_event_days').selectAll().where('event_id', '=', eventId).execute()
+  }
   const ago = (days: number) => ({ timestamp: new Date(Date.now() - days * dayMilliseconds).toISOString() })
 
   it('change with the next event, for every operator', async () => {
@@ -106,6 +113,70 @@ onEachPersonsDatabase('behavioral cohorts', (dialect, persons) => {
     expect(await isOn('thrice', 'user')).toBe(false)
     expect(await rows()).toEqual([])
     await remove(id)
+  })
+
+  it('lose no count of a person that is merged meanwhile, and keep none of one that is removed', async () => {
+    const { people } = s.halyard.database
+    const at = instantOf(new Date())
+    const write = (ids: readonly string[], change: (ledger: PersonLedger) => void) =>
+      people.transaction(async tx => {
+        const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ids), newUuid)
+        change(ledger)
+        await tx.persons.write(s.projectId, ledger.drafts())
+      })
+    const find = (tx: PersonStores, id: string) =>
+      tx.persons.findByDistinctIds(s.projectId, [id]).then(found => found.get(id))
+    const eventId = 1_000_000
+    const count = (id: string) =>
+      people.transaction(async tx => {
+        const person = await find(tx, id)
+        if (person) await tx.eventDays.add(s.projectId, [{ personId: person.id, eventId, day: 20_000, count: 1 }])
+      })
+    const indexes = Array.from({ length: 12 }, (_, index) => index)
+    const ids = indexes.flatMap(index => [`from-${index}`, `into-${index}`, `gone-${index}`])
+    await write(ids, ledger => {
+      for (const id of ids) ledger.see(id, at)
+    })
+    await Promise.all(
+      indexes.flatMap(index => [
+        count(`from-${index}`),
+        count(`into-${index}`),
+        count(`gone-${index}`),
+        write([`from-${index}`, `into-${index}`], ledger =>
+          ledger.merge(`into-${index}`, `from-${index}`, at, 'force'),
+        ),
+        count(`from-${index}`),
+        people.transaction(async tx => {
+          const person = await find(tx, `gone-${index}`)
+          await tx.persons.remove(s.projectId, person!.id)
+        }),
+        count(`gone-${index}`),
+      ]),
+    )
+    const survivors = await people.read(async tx => {
+      const found = await tx.persons.findByDistinctIds(s.projectId, ids)
+      return indexes.map(index => found.get(`from-${index}`)!.id)
+    })
+    const stored = await countsOf(eventId)
+    expect(stored.toSorted((a, b) => a.person_id - b.person_id)).toEqual(
+      survivors.toSorted((a, b) => a - b).map(person_id => expect.objectContaining({ person_id, count: 3 })),
+    )
+    await people.transaction(tx => tx.eventDays.remove(eventId, 1000))
+  })
+
+  it.each(['project', 'organization'])('leave no counts behind when their %s is deleted', async deleted => {
+    const account = await s.stranger(`deleted-${deleted}`)
+    const project = (await account.get(`${account.project}/`)).body
+    const { status } = await account.post(`${account.project}/cohorts/`, { name: 'c', filters: tree(performed('z')) })
+    expect(status).toBe(201)
+    const batch = [{ event: 'z', distinct_id: 'ada', properties: {} }]
+    expect((await s.post('/batch/', { api_key: project.api_token, batch })).status).toBe(200)
+    const live = s.halyard.storage.kysely.selectFrom('counted_events').select('id')
+    const { id } = await live.where('project_id', '=', project.id).executeTakeFirstOrThrow()
+    await expect.poll(() => countsOf(id)).toHaveLength(1)
+    const path = deleted === 'project' ? account.project : `/api/organizations/${project.organization}`
+    expect((await account.delete(`${path}/`)).status).toBeLessThan(300)
+    expect(await countsOf(id)).toEqual([])
   })
 
   it('say since when each event is counted; naming an event again starts from zero', async () => {

@@ -8,22 +8,49 @@ import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import type { EventDay } from './counted-event.ts'
 
-const rowsPerInsertMax = 1000
 const parametersMax = 5000
 
 /** All rows in one parameter: compiling a statement with thousands of parameters would cost more than running it. */
-const addDays = preparedQuery((db, { rows }: { rows: string }) => {
-  const elements = isSqlite(db)
-    ? sql`json_each(${rows})`
-    : sql`jsonb_array_elements(${rows}::text::jsonb) as list(value)`
-  const column = (index: number) =>
-    sql`cast(value ->> ${sql.lit(index)} as ${isSqlite(db) ? sql`integer` : sql`bigint`})`
+const addToSqlite = preparedQuery((db, { rows }: { rows: string }) => {
+  const column = (index: number) => sql`cast(value ->> ${sql.lit(index)} as integer)`
   const statement = sql`
     insert into person_event_days (person_id, event_id, day, count, is_kept)
-    select ${column(0)}, ${column(1)}, ${column(2)}, ${column(3)}, 0 from ${elements} where true
-    on conflict (person_id, event_id, day) do update set count = person_event_days.count + excluded.count`
+    select ${column(0)}, ${column(1)}, ${column(2)}, ${column(3)}, 0 from json_each(${rows}) where true
+    ${addingCounts}`
   return { compile: () => statement.compile(db) }
 })
+
+/** Columns as texts of arrays, which cost the driver less than arrays. */
+interface DayColumns {
+  readonly projectId: number
+  readonly personsCount: number
+  readonly personIds: string
+  readonly eventIds: string
+  readonly days: string
+  readonly counts: string
+}
+
+/**
+ * Until the transaction ends, no other one merges or deletes these persons; adds nothing when one is gone. In one statement, since each
+ * round trip would cost as much as a dozen rows.
+ */
+const addToPostgres = preparedQuery((db, columns: DayColumns) => {
+  const { projectId, personsCount, personIds, eventIds, days, counts } = columns
+  const statement = sql`
+    with held as materialized (
+      select id from persons where project_id = ${projectId} and id = any(${personIds}::bigint[]) order by id for key share
+    )
+    insert into person_event_days (person_id, event_id, day, count, is_kept)
+    select person_id, event_id, day, count, 0
+    from unnest(${personIds}::bigint[], ${eventIds}::bigint[], ${days}::bigint[], ${counts}::bigint[])
+      as list (person_id, event_id, day, count)
+    where (select count(*) from held) = ${personsCount}
+    ${addingCounts}`
+  return { compile: () => statement.compile(db) }
+})
+
+const addingCounts = sql`on conflict (person_id, event_id, day)
+  do update set count = person_event_days.count + excluded.count`
 
 /**
  * How often persons have performed the counted events, by day. `onChanged` is called with the persons whose counts change; merges and
@@ -33,13 +60,25 @@ export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: read
   return {
     /** Adds to the counts. Throws `StaleWrite` when a concurrent transaction has merged or deleted one of the persons. */
     async add(projectId: number, days: readonly EventDay[]): Promise<void> {
-      const personIds = [...new Set(days.map(({ personId }) => personId))].sort((a, b) => a - b)
-      await holdPersons(db, projectId, personIds)
+      const personIds = [...new Set(days.map(({ personId }) => personId))]
       onChanged(personIds)
-      for (const part of inParts([...days].sort(inOrder), rowsPerInsertMax)) {
-        const rows = JSON.stringify(part.map(({ personId, eventId, day, count }) => [personId, eventId, day, count]))
-        await addDays(db, { rows })
+      // In one order, so that concurrent batches of the same persons cannot deadlock.
+      const sorted = [...days].sort(inOrder)
+      if (isSqlite(db)) {
+        const rows = sorted.map(({ personId, eventId, day, count }) => [personId, eventId, day, count])
+        await addToSqlite(db, { rows: JSON.stringify(rows) })
+        return
       }
+      const textOf = (column: keyof EventDay) => `{${sorted.map(row => row[column]).join()}}`
+      const { numAffectedRows } = await addToPostgres(db, {
+        projectId,
+        personsCount: personIds.length,
+        personIds: textOf('personId'),
+        eventIds: textOf('eventId'),
+        days: textOf('day'),
+        counts: textOf('count'),
+      })
+      if (Number(numAffectedRows) < sorted.length) throw new StaleWrite()
     },
     /**
      * The histories of persons by the names of the events, without events that a person has never performed. Days before `sinceDay` are
@@ -146,23 +185,6 @@ export async function moveEventDays(db: Kysely<Tables>, fromPersonId: number, to
         .doUpdateSet(({ eb, ref }) => ({ count: eb('person_event_days.count', '+', ref('excluded.count')) })),
     )
     .execute()
-}
-
-/** Until the transaction ends, no other one merges or deletes these persons. Throws `StaleWrite` when one is gone. */
-async function holdPersons(db: Kysely<Tables>, projectId: number, personIds: readonly number[]): Promise<void> {
-  // SQLite has one writer.
-  if (isSqlite(db)) return
-  for (const part of inParts(personIds, parametersMax)) {
-    const rows = await db
-      .selectFrom('persons')
-      .select('id')
-      .where('project_id', '=', projectId)
-      .where('id', 'in', part)
-      .orderBy('id')
-      .forKeyShare()
-      .execute()
-    if (rows.length < part.length) throw new StaleWrite()
-  }
 }
 
 /** One row for each event instead of one for each day: `day:count,day:count`. */
