@@ -722,6 +722,24 @@ describe('commands beside a running server', () => {
     expect([silent.code, silent.stdout]).toEqual([1, expect.stringContaining('http://127.0.0.1:1/v1/traces')])
   })
 
+  it('migrates the database of persons as well, and names the setting that is wrong', async () => {
+    const into = newFolder()
+    const [main, persons] = ['main.db', 'persons.db'].map(name => `sqlite:${join(into, name)}`) as [string, string]
+    const settings = { DATABASE_URL: main, PERSONS_DATABASE_URL: persons }
+    const migrated = await run(['migrate'], settings)
+    expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining('Schema of persons version 1.')])
+    expect(JSON.parse((await run(['migrate', '--json'], settings)).stdout).persons).toEqual({ applied: [], version: 1 })
+    const swapped = await run(['migrate'], { DATABASE_URL: persons, PERSONS_DATABASE_URL: main })
+    expect([swapped.code, swapped.stderr]).toEqual([
+      1,
+      expect.stringContaining('DATABASE_URL names a database of persons'),
+    ])
+    const nowhere = { ...settings, PERSONS_DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/none' }
+    const away = await run(['migrate-persons'], nowhere)
+    expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('Check PERSONS_DATABASE_URL.')])
+    expect(away.stderr).not.toMatch(/hidden|\n\s+at /)
+  })
+
   it('creates the demo without changing the current project, and removes all of it', async () => {
     const users = (await halyard('users', 'list', '--json')).stdout
     const headers = { authorization: `Bearer ${shown('HALYARD_KEY')}` }

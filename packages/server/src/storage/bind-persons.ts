@@ -7,6 +7,9 @@ import type { Tables } from './tables.generated.ts'
 /** In the table `instance` of both databases: the persons of this installation are in that one. */
 const bindingName = 'persons_database'
 
+/** In the main database only: the value that it will have, so that a tie that was interrupted goes on, and no other installation fits. */
+const offerName = 'persons_database_offer'
+
 /** Persons would be written where no other node looks for them. */
 export class PersonsElsewhereError extends ExplainedError {}
 
@@ -19,7 +22,11 @@ export async function bindPersons(
   persons: Pick<Storage, 'kysely'> | undefined,
 ): Promise<void> {
   await checkBinding(main, persons?.kysely)
-  if (persons && !(await isBound(main))) await bindTo(main, persons.kysely)
+  if (!persons || (await isBound(main))) return
+  // Unless they are there because another node of this installation was faster.
+  if ((await holdsPersons(persons.kysely)) && !(await isBound(persons.kysely)))
+    throw new PersonsElsewhereError(takenMessage)
+  await bindTo(main, persons.kysely)
 }
 
 /** The same without the tie: raises PersonsElsewhereError, and writes nothing. */
@@ -45,26 +52,30 @@ export async function checkBinding(main: Kysely<Tables>, persons: Kysely<Tables>
 
 /** From now on the persons are there. Two nodes that start at once agree on one. */
 export async function bindTo(main: Kysely<Tables>, persons: Kysely<Tables>): Promise<void> {
-  const value = await keep(persons, randomUUID())
-  if ((await keep(main, value)) !== value)
-    throw new PersonsElsewhereError(
-      'The persons of this installation are in another database than PERSONS_DATABASE_URL.',
-    )
+  const offer = await keep(main, offerName, randomUUID())
+  if ((await keep(persons, bindingName, offer)) !== offer) throw new PersonsElsewhereError(takenMessage)
+  await keep(main, bindingName, offer)
 }
 
-async function keep(db: Kysely<Tables>, value: string): Promise<string> {
+const takenMessage =
+  'PERSONS_DATABASE_URL has the persons of another installation, or of a main database that was replaced since. Set it to an empty database.'
+
+/** Returns the value that the name has from now on: this one, or an earlier one. */
+async function keep(db: Kysely<Tables>, name: string, value: string): Promise<string> {
   await db
     .insertInto('instance')
-    .values({ name: bindingName, value })
+    .values({ name, value })
     .onConflict(conflict => conflict.doNothing())
     .execute()
-  return (await bindingOf(db))!
+  return (await storedValue(db, name))!
 }
 
 export const isBound = async (db: Kysely<Tables>): Promise<boolean> => (await bindingOf(db)) !== undefined
 
-async function bindingOf(db: Kysely<Tables>): Promise<string | undefined> {
-  const row = await db.selectFrom('instance').select('value').where('name', '=', bindingName).executeTakeFirst()
+const bindingOf = (db: Kysely<Tables>): Promise<string | undefined> => storedValue(db, bindingName)
+
+async function storedValue(db: Kysely<Tables>, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirst()
   return row?.value
 }
 

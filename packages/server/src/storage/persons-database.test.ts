@@ -5,7 +5,9 @@ import { createTestDatabase, dialects, type TestDatabase } from '../testing/data
 import { createFaultInjector } from '../testing/failing-statement.ts'
 import { removable } from '../testing/removable-database.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
-import { openStorage } from './open-storage.ts'
+import { migrate } from './migrations/migrate.ts'
+import { openStorage, type Storage } from './open-storage.ts'
+import { personsMigrations } from './persons-migrations/persons-migrations.ts'
 import { openPersonsStorage } from './persons-storage.ts'
 import { copyPersons, finishMove, removeCopies } from './transfer/migrate-persons.ts'
 
@@ -218,6 +220,50 @@ describe('a start', () => {
     expect((await moved.post('/batch/', { api_key: s.projectToken, batch })).status).toBe(200)
     expect(await values('dora')).toBe(true)
     await moved.close()
+  })
+
+  it('counts the rows that another copy changes', async () => {
+    const [url, personsUrl] = [await create('migrated'), await create('empty')]
+    const s = await start(url)
+    const set = (batch: readonly object[]) => s.post('/batch/', { api_key: s.projectToken, batch })
+    await set([...'abcdefgh'].map(distinct_id => ({ event: '$set', distinct_id, $set: { plan: 'free' } })))
+    const databases = [openStorage(url), openPersonsStorage(personsUrl)] as const
+    await copyPersons(...databases, () => {})
+    expect(await copyPersons(...databases, () => {})).toMatchObject({ rows: 16, written: 0 })
+    await set([{ event: '$set', distinct_id: 'c', $set: { plan: 'pro' } }])
+    const [last] = (await s.get(`${s.project}/persons/?distinct_id=h`)).body.results
+    await s.delete(`${s.project}/persons/${last.id}/`)
+    // One is replaced; a person and the id of it are removed.
+    expect(await copyPersons(...databases, () => {})).toMatchObject({ rows: 14, written: 3 })
+    for (const database of databases) await database.close()
+    await s.close()
+  })
+
+  it('refuses the persons of another installation', async () => {
+    const personsUrl = await create('empty')
+    await (await start(await create('migrated'), personsUrl)).close()
+    await expect(start(await create('migrated'), personsUrl)).rejects.toThrow('another installation')
+    const [url, copyUrl] = [await create('migrated'), await create('empty')]
+    const s = await start(url)
+    await s.post('/batch/', { api_key: s.projectToken, batch: [{ event: '$set', distinct_id: 'ada', $set: { a: 1 } }] })
+    const databases = [openStorage(url), openPersonsStorage(copyUrl)] as const
+    await copyPersons(...databases, () => {})
+    for (const database of databases) await database.close()
+    await s.close()
+    await expect(start(await create('migrated'), copyUrl)).rejects.toThrow('another installation')
+  })
+
+  it.each(dialects)('names a mix-up of the two databases on %s', async dialect => {
+    const databases = [await createTestDatabase(dialect, 'empty'), await createTestDatabase(dialect, 'empty')] as const
+    made.push(...databases)
+    const [main, persons] = databases.map(({ url }) => openStorage(url)) as [Storage, Storage]
+    await migrate(main.kysely, dialect)
+    await migrate(persons.kysely, dialect, { steps: personsMigrations })
+    await expect(migrate(persons.kysely, dialect)).rejects.toThrow('DATABASE_URL names a database of persons')
+    await expect(migrate(main.kysely, dialect, { steps: personsMigrations })).rejects.toThrow(
+      'PERSONS_DATABASE_URL names a main database',
+    )
+    for (const storage of [main, persons]) await storage.close()
   })
 
   it('refuses to look for persons elsewhere than before', async () => {

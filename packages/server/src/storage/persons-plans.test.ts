@@ -92,7 +92,7 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
     'cohortMembers.findPersons': s => s.cohortMembers.findPersons(1, ['a', 'b']),
     'cohortMembers.findPersonsByUuid': s => s.cohortMembers.findPersonsByUuid(1, ['a', 'b']),
     'cohortMembers.remove': s => s.cohortMembers.remove(1, [personId]),
-    'cohortMembers.removePerson': s => s.cohortMembers.removePerson(personId),
+    'cohortMembers.removePerson': s => s.cohortMembers.removePerson(1, personId),
     'eventDays.add': s => s.eventDays.add(1, [{ ...day, personId }]),
     'eventDays.histories': s => s.eventDays.histories([personId], [event], 0),
     'eventDays.trim': s => s.eventDays.trim(1, 30_000, 10),

@@ -29,12 +29,13 @@ export async function migratePersonsCommand({ finish = false, json = false }: Op
     await persons.ping()
     if (await isBound(main.kysely)) {
       if (finish) await removeCopies(main, progress)
+      if (json) return printJson({ rows: 0, written: 0, is_finished: true })
       return console.log('The persons are in their own database. Nothing is left to do.')
     }
     if (!finish) {
       const report = await copyPersons(main, persons, progress)
       if (json) return printJson({ ...report, is_finished: false })
-      console.log(`Compared ${report.rows} rows and wrote ${report.written} that were missing or different.`)
+      console.log(`Compared ${report.rows} rows and changed ${report.written} that were missing or different.`)
       console.log('Now stop every node, and run: halyard migrate-persons --finish')
       return
     }

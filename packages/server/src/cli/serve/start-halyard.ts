@@ -23,7 +23,7 @@ export async function startHalyard(
   options: HalyardOptions,
   onRunning: (halyard: Halyard) => void = () => {},
 ): Promise<Halyard> {
-  const isLocal = config.databaseUrl.startsWith('sqlite:')
+  const isLocal = [config.databaseUrl, config.personsDatabaseUrl].every(url => url?.startsWith('sqlite:') ?? true)
   const waiting = isLocal ? undefined : await holdPort(config)
   try {
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)

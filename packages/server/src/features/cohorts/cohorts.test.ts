@@ -365,6 +365,32 @@ onEachPersonsDatabase('cohorts', (dialect, persons) => {
       expect(await Promise.all(await counts())).toEqual([1, 0])
       expect(await listed(one.id)).toEqual([])
     })
+
+    it('knows how many members it has when they are added, removed, merged and deleted at once', async () => {
+      const { body: cohort } = await s.post(cohorts, { name: 'busy', is_static: true })
+      const rounds = [1, 2, 3, 4]
+      const named = (kind: string) => rounds.map(round => `${kind}-${round}`)
+      const ids = [...named('kept'), ...named('merged'), ...named('deleted')]
+      await createPersons(s, s.projectId, Object.fromEntries(ids.map(id => [id, {}])))
+      await s.post(`${cohorts}${cohort.id}/persons/`, { distinct_ids: [...named('merged'), ...named('deleted')] })
+      const path = `${cohorts}${cohort.id}/remove_person_from_static_cohort/`
+      const written = rounds.flatMap(round => {
+        const properties = { $anon_distinct_id: `merged-${round}` }
+        return [
+          s.patch(path, { distinct_id: `merged-${round}` }),
+          s.patch(path, { distinct_id: `deleted-${round}` }),
+          s.post('/capture/', {
+            ...{ api_key: s.projectToken, event: '$identify', distinct_id: `kept-${round}`, properties },
+          }),
+          s.post(`${cohorts}${cohort.id}/persons/`, { distinct_ids: ids }),
+          s
+            .get(`${s.project}/persons/?distinct_id=deleted-${round}`)
+            .then(({ body }) => s.delete(`${s.project}/persons/${body.results[0].id}/`)),
+        ]
+      })
+      for (const { status } of await Promise.all(written)) expect(status).toBeLessThan(300)
+      expect((await s.get(`${cohorts}${cohort.id}/`)).body.count).toBe((await listed(cohort.id)).length)
+    })
   })
 
   describe('from a flag', () => {

@@ -4,6 +4,7 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { newUuid } from '../identity/secret.ts'
 import { createPersonLedger, type MergeOutcome } from '../persons/person-ledger.ts'
+import type { WrittenPersons } from '../persons/write-persons.sql.ts'
 import { announceProject } from '../projects/create-project.ts'
 import { countBehavior } from './count-behavior.ts'
 import { applyToLedger, distinctIdsIn, groupTypesIn, groupUpdateIn } from './update-profiles.ts'
@@ -30,8 +31,10 @@ export async function recordEvents(
   events: readonly IncomingEvent[],
   now: Instant,
 ): Promise<Recorded> {
-  const persons = await recordPersons(tx, project, events, now)
+  const { joinedIn, ...persons } = await recordPersons(tx, project, events, now)
   const refusedGroupTypes = await recordGroups(tx, project, events, now)
+  // Rows of the main database are locked last: neither database would notice a deadlock between the two.
+  for (const cohortId of joinedIn.toSorted((a, b) => a - b)) await tx.cohorts.addToCount(cohortId, -1)
   if (tally.usage.length > 0) await tx.usage.add(project.id, tally.usage)
   if (tally.counts.length > 0) await tx.eventCounts.add(project.id, tally.counts)
   return { ...persons, refusedGroupTypes }
@@ -42,7 +45,7 @@ async function recordPersons(
   project: Project,
   events: readonly IncomingEvent[],
   now: Instant,
-): Promise<Pick<Recorded, 'merges' | 'refusedProperties'>> {
+): Promise<Pick<Recorded, 'merges' | 'refusedProperties'> & Pick<WrittenPersons, 'joinedIn'>> {
   const distinctIds = [...new Set(events.flatMap(distinctIdsIn))]
   const ledger = createPersonLedger(await tx.people.persons.findByDistinctIds(project.id, distinctIds), newUuid)
   const merges = new Map<MergeOutcome, number>()
@@ -52,11 +55,12 @@ async function recordPersons(
   }
   const drafts = ledger.drafts()
   let newIds: ReadonlyMap<string, number> = new Map()
+  let joinedIn: readonly number[] = []
   if (drafts.length > 0) {
     // Evaluation skips the person lookup while a project has no persons, so the first one must be announced.
     if ((await tx.people.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
     const written = await tx.people.persons.write(project.id, drafts)
-    for (const cohortId of written.joinedIn.toSorted((a, b) => a - b)) await tx.cohorts.addToCount(cohortId, -1)
+    joinedIn = written.joinedIn
     newIds = written.idsByUuid
   }
   const personIdOf = (distinctId: string) => {
@@ -65,7 +69,7 @@ async function recordPersons(
   }
   await countBehavior(tx, project.id, events, personIdOf, now)
   await tx.people.personRetention.noteSeen(project.id, distinctIds, now)
-  return { merges, refusedProperties: ledger.refusedProperties() }
+  return { merges, refusedProperties: ledger.refusedProperties(), joinedIn }
 }
 
 /** Returns the number of group types for which no index was free. */

@@ -18,7 +18,7 @@ export async function removePerson(
   { id, uuid }: Person,
   now: Instant,
 ): Promise<void> {
-  const cohortIds = await tx.people.cohortMembers.removePerson(id)
+  const cohortIds = await tx.people.cohortMembers.removePerson(project.id, id)
   await tx.people.persons.remove(project.id, id)
   for (const cohortId of cohortIds) await tx.cohorts.addToCount(cohortId, -1)
   recordAudit(tx, author, placeOf(project), { scope: 'Person', itemId: uuid, name: uuid, activity: 'deleted' }, now)

@@ -31,6 +31,25 @@ export class NewerDatabaseError extends ExplainedError {
   }
 }
 
+/** The settings name the main database and the one of persons the wrong way round, or twice the same. */
+class OtherSchemaError extends ExplainedError {}
+
+/** The first step of the schema of persons has this name, and no step of the main one is first with it. */
+const firstStepOfPersons = 'persons'
+
+/** The steps of one schema would fail in the other, or believe that a newer program has made it. */
+async function refuseOtherSchema(db: Kysely<Tables>, steps: readonly Migration[]): Promise<void> {
+  const first = await db.selectFrom('schema_migrations').select('name').where('version', '=', 1).executeTakeFirst()
+  if (!first) return
+  const isForPersons = steps[0]?.name === firstStepOfPersons
+  if ((first.name === firstStepOfPersons) === isForPersons) return
+  throw new OtherSchemaError(
+    isForPersons
+      ? 'PERSONS_DATABASE_URL names a main database of Halyard. Set it to one of its own for persons.'
+      : 'DATABASE_URL names a database of persons. Set it to the main database, and PERSONS_DATABASE_URL to this one.',
+  )
+}
+
 /** A step gave way to requests or to another program, and will be tried again. */
 export interface MigrationWait {
   readonly step: string
@@ -53,6 +72,7 @@ export async function migrate(
   { steps = migrations, onWait = () => {} }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   await exclusively(db, dialect, createMigrationTable)
+  await refuseOtherSchema(db, steps)
   const applied: string[] = []
   for (;;) {
     const step = await nextStep(db, steps)

@@ -21,7 +21,7 @@ const personTables = [
 
 export interface CopyReport {
   readonly rows: number
-  /** What this run has written, because it was missing or different. */
+  /** How many rows this run has added, replaced or removed; equal ones do not count. */
   readonly written: number
 }
 
@@ -102,7 +102,7 @@ export async function removeCopies(main: Storage, onProgress: (text: string) => 
   }
 }
 
-/** Returns how many rows were written. */
+/** Returns how many rows were missing, different or too many. */
 async function makeEqual(
   target: Kysely<Tables>,
   shape: TableShape,
@@ -111,16 +111,18 @@ async function makeEqual(
 ): Promise<number> {
   const stored: Row[] = []
   for await (const part of pagesOf(target, shape, undefined, range)) stored.push(...part)
-  if (textOf(shape, stored) === textOf(shape, page)) return 0
+  const before = new Set(stored.map(row => textOf(shape, row)))
+  const equal = page.filter(row => before.has(textOf(shape, row))).length
+  if (equal === page.length && equal === stored.length) return 0
   await target.transaction().execute(async tx => {
     await sql`delete from ${sql.table(shape.name)} where ${range}`.execute(tx)
     await insertRows(tx, shape, page)
   })
-  return Math.max(page.length, stored.length)
+  const keys = new Set([...stored, ...page].map(row => JSON.stringify(keyOf(shape, row))))
+  return keys.size - equal
 }
 
-const textOf = (shape: TableShape, rows: readonly Row[]): string =>
-  JSON.stringify(rows.map(row => shape.columns.map(column => row[column] ?? null)))
+const textOf = (shape: TableShape, row: Row): string => JSON.stringify(shape.columns.map(column => row[column] ?? null))
 
 /** Keys after one and up to another; without one, there is no such end. */
 function between(shape: TableShape, after: readonly unknown[] | undefined, upTo: readonly unknown[] | undefined) {

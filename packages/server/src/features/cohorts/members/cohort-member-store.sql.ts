@@ -136,39 +136,39 @@ function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number
       return removed
     },
     /** Removes a person from all cohorts and returns their ids. */
-    async removePerson(personId: number): Promise<readonly number[]> {
-      const cohortIds = await cohortsOf(db, personId)
-      if (cohortIds.length > 0) await db.deleteFrom('cohort_people').where('person_id', '=', personId).execute()
-      return cohortIds
+    async removePerson(projectId: number, personId: number): Promise<readonly number[]> {
+      // Who adds them holds the person first as well: in one order, the two cannot deadlock.
+      const person = db
+        .selectFrom('persons')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where('id', '=', personId)
+      if (!isSqlite(db)) await person.forUpdate().execute()
+      return takeMemberships(db, personId)
     },
   }
 }
 
-/**
- * Moves memberships when two persons are merged; those of `from` are deleted with the person. Returns the cohorts that contain both, and
- * so lose a member.
- */
+/** Moves memberships when two persons are merged. Returns the cohorts that contain both, and so lose a member. */
 export async function moveMember(
   db: Kysely<Tables>,
   fromPersonId: number,
   toPersonId: number,
 ): Promise<readonly number[]> {
-  const cohortIds = await cohortsOf(db, fromPersonId)
+  const cohortIds = await takeMemberships(db, fromPersonId)
   if (cohortIds.length === 0) return []
-  const inBoth = new Set(await cohortsOf(db, toPersonId))
-  const fresh = cohortIds.filter(id => !inBoth.has(id))
-  if (fresh.length > 0) {
-    await db
-      .insertInto('cohort_people')
-      .values(fresh.map(cohort_id => ({ cohort_id, person_id: toPersonId })))
-      .onConflict(conflict => conflict.doNothing())
-      .execute()
-  }
-  return cohortIds.filter(id => inBoth.has(id))
+  const moved = await db
+    .insertInto('cohort_people')
+    .values(cohortIds.map(cohort_id => ({ cohort_id, person_id: toPersonId })))
+    .onConflict(conflict => conflict.doNothing())
+    .returning('cohort_id')
+    .execute()
+  const movedIn = new Set(moved.map(row => row.cohort_id))
+  return cohortIds.filter(id => !movedIn.has(id))
 }
 
-async function cohortsOf(db: Kysely<Tables>, personId: number): Promise<number[]> {
-  const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
-  const rows = await memberships.orderBy('cohort_id').execute()
-  return rows.map(row => row.cohort_id)
+/** Removes a person from all cohorts and returns their ids: only those that no concurrent transaction has taken, which counts them itself. */
+async function takeMemberships(db: Kysely<Tables>, personId: number): Promise<number[]> {
+  const rows = await db.deleteFrom('cohort_people').where('person_id', '=', personId).returning('cohort_id').execute()
+  return rows.map(row => row.cohort_id).sort((a, b) => a - b)
 }
