@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import { drainStreams, endForReconnect, endStream } from '../../http/routes/end-streams.ts'
+import { drainStreams, endForReconnect, endStream, lastOnConnection } from '../../http/routes/end-streams.ts'
 import { frameOf } from '../../http/routes/event-streams.ts'
 import type { TakeOver } from '../../http/routes/serve-route.ts'
 import { Problem, stopping } from '../../problem.ts'
@@ -55,6 +55,7 @@ const retryMilliseconds = 500
 const turnMillisecondsMax = 10
 
 const streamHeaders = {
+  ...lastOnConnection,
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { drainStreams, endForReconnect } from '../../http/routes/end-streams.ts'
+import { drainStreams, endForReconnect, lastOnConnection } from '../../http/routes/end-streams.ts'
 import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
 import type { TakeOver } from '../../http/routes/serve-route.ts'
 import { Problem, stopping } from '../../problem.ts'
@@ -49,6 +49,7 @@ interface Open extends Follower {
 }
 
 const streamHeaders = {
+  ...lastOnConnection,
   'content-type': eventStreamType,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

@@ -40,9 +40,9 @@ export async function drainStreams(streams: Iterable<ServerResponse>): Promise<v
   }
 }
 
-/** Closes the connection too: keep-alive would prevent the server from closing. */
+/** For the head of a stream. A kept connection would delay a stop, and its client could use it again in the moment in which it is closed. */
+export const lastOnConnection = { connection: 'close' } as const
+
 export const endStream = (response: ServerResponse, lastFrame = ''): void => {
-  // The response no longer has its socket when it has ended.
-  const { socket } = response
-  response.end(lastFrame, () => socket?.destroySoon())
+  response.end(lastFrame)
 }

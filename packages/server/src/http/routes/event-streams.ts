@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Problem } from '../../problem.ts'
-import { drainStreams, endForReconnect } from './end-streams.ts'
+import { drainStreams, endForReconnect, lastOnConnection } from './end-streams.ts'
 
 /** Server-sent events: one or several frames, ready to be written. As bytes, which all readers share until the slowest has read them. */
 export type Frame = Buffer
@@ -59,6 +59,7 @@ const usualLimits: EventStreamLimits = {
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
 const streamHeaders = {
+  ...lastOnConnection,
   'content-type': eventStreamType,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
