@@ -143,7 +143,7 @@ export function serveApi(app: FastifyInstance, deps: ApiDeps): void {
 }
 
 function serveTenants(serve: ServeRoute, deps: ApiDeps): void {
-  const { database, passwords, plugins, singleSignOn, now } = deps
+  const { database, passwords, plugins, singleSignOn, onCohortWork: onDeleted, now } = deps
   serveAccounts(serve, deps)
   serveSingleSignOn(serve, { database, ...singleSignOn, now })
   serveIdentityProviders(serve, { database, ...singleSignOn, now })
@@ -152,8 +152,8 @@ function serveTenants(serve: ServeRoute, deps: ApiDeps): void {
   serveServiceKeys(serve, { database, now })
   serveScimTokens(serve, { database, now })
   serveScim(serve, { database, originOf: singleSignOn.originOf, now })
-  serveOrganizations(serve, { database, passwords, now })
-  serveProjects(serve, { database, now })
+  serveOrganizations(serve, { database, passwords, onDeleted, now })
+  serveProjects(serve, { database, onDeleted, now })
   serveProjectCredentials(serve, { database, now })
   serveAccess(serve, { database, now })
 }

@@ -11,6 +11,7 @@ import type { Email } from './features/emails/email.ts'
 import { type EmailTransport, emailJob } from './features/emails/send-emails.ts'
 import { trimEvents } from './features/events/trim-events.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
+import { removeProjectRemains } from './features/persons/retention/remove-project-remains.ts'
 import { trimPersons } from './features/persons/retention/trim-persons.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
 import { webhookJob } from './features/webhooks/webhook-job.ts'
@@ -63,6 +64,7 @@ export function startBackgroundJobs(deps: Deps): JobRunner {
       trimChanges,
       trimSignInFailures,
       trimPersons(config.personDays),
+      ...(database.people.isSeparate ? [removeProjectRemains()] : []),
       ...(config.activityDays === undefined ? [] : [trimActivity(config.activityDays)]),
       ...(config.auditDays === undefined ? [] : [trimAudit(config.auditDays, secretBox)]),
       createCohortWork({ scanner, ephemeral, now, onMore: deps.onCohortWork }),

@@ -51,6 +51,7 @@ import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlGroupTypeStore } from './features/persons/group-type-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPersonRetentionStore } from './features/persons/retention/person-retention-store.sql.ts'
+import { sqlProjectRemainsStore } from './features/persons/retention/project-remains-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
@@ -210,6 +211,7 @@ const personFactories = {
   instance: mainFactories.instance,
   personRetention: ({ db, end, limits }) =>
     sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
+  projectRemains: ({ db }) => sqlProjectRemainsStore(db),
   receivedBatches: mainFactories.receivedBatches,
 } satisfies Factories
 

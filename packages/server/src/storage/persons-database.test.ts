@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIngest } from '../features/events/ingest/ingest.ts'
+import { newUuid } from '../features/identity/secret.ts'
+import { createPersonLedger } from '../features/persons/person-ledger.ts'
+import { removeProjectRemains } from '../features/persons/retention/remove-project-remains.ts'
 import { instantOf } from '../instant.ts'
+import type { JobContext } from '../jobs/job-runner.ts'
 import { createTestDatabase, dialects, type TestDatabase } from '../testing/databases.ts'
 import { createFaultInjector } from '../testing/failing-statement.ts'
 import { removable } from '../testing/removable-database.ts'
@@ -163,17 +167,110 @@ describe('several nodes', () => {
     await set('free')
     await expect.poll(seen).toBe(false)
   })
+})
 
-  it('remove the persons of a project that is deleted', async () => {
-    const [one] = nodes as [Scenario]
-    const { body: project } = await one.post('/api/projects/', { name: 'Short' })
-    const batch = [{ event: '$set', distinct_id: 'eve', $set: { plan: 'pro' } }]
-    expect((await one.post('/batch/', { api_key: project.api_token, batch })).status).toBe(200)
-    expect((await one.delete(`/api/projects/${project.id}/`)).status).toBeLessThan(300)
-    const { kysely } = one.halyard.personsStorage!
-    expect(await kysely.selectFrom('persons').select('id').where('project_id', '=', project.id).execute()).toEqual([])
-    const ids = kysely.selectFrom('person_distinct_ids').select('distinct_id').where('project_id', '=', project.id)
-    expect(await ids.execute()).toEqual([])
+describe.each(dialects)('deleted projects, with persons on %s', dialect => {
+  const main = removable()
+  let s: Scenario
+  beforeAll(async () => {
+    const environment = { HALYARD_PERSON_DAYS: '30' }
+    s = await startScenario('sqlite', { persons: dialect, storage: main, environment })
+    await fill(s.projectId, 10)
+  })
+  afterAll(() => s.close())
+
+  const at = instantOf(new Date())
+  const tables = [
+    ...(['persons', 'person_distinct_ids', 'groups', 'hash_key_overrides'] as const),
+    ...(['cohort_people', 'person_event_days', 'person_seen'] as const),
+  ]
+  const rows = async () => {
+    const { kysely } = s.halyard.personsStorage!
+    const counts = tables.map(async table => {
+      const count = kysely.selectFrom(table).select(({ fn }) => fn.countAll().as('count'))
+      return [table, Number((await count.executeTakeFirstOrThrow()).count)]
+    })
+    return Object.fromEntries(await Promise.all(counts))
+  }
+  /** Rows of every kind, past the routes: as of a node that has not seen the deletion. */
+  const fill = (projectId: number, size: number) =>
+    s.halyard.database.people.transaction(async tx => {
+      const ledger = createPersonLedger(new Map(), newUuid)
+      const names = Array.from({ length: size }, (_, n) => `person ${n}`)
+      for (const name of names) ledger.see(name, at)
+      await tx.persons.write(projectId, ledger.drafts())
+      const personIds = [...(await tx.cohortMembers.findPersons(projectId, names)).values()]
+      await tx.cohortMembers.add(projectId, projectId, personIds)
+      await tx.eventDays.add(
+        projectId,
+        personIds.map(personId => ({ personId, eventId: projectId, day: 20_000, count: 1 })),
+      )
+      await tx.persons.addHashKeys(projectId, personIds[0]!, [{ flagKey: 'f', hashKey: 'h' }])
+      await tx.personRetention.noteSeen(projectId, names, at)
+      const update = { set: { size: 1 }, setOnce: {}, unset: [] }
+      for (let n = 0; n < 3; n++) await tx.groups.update(projectId, { typeIndex: 0, key: `group ${n}` }, update, at)
+    })
+  const createProject = async (): Promise<number> => (await s.post('/api/projects/', { name: 'Short' })).body.id
+  const context = (): JobContext => {
+    const { read, transaction, people } = s.halyard.database
+    return { now: at, read, transaction, people, isStopping: () => false }
+  }
+
+  it('leave nothing after the next runs, and other projects as they are', async () => {
+    const before = await rows()
+    expect(before).toMatchObject({ persons: 10, groups: 3, hash_key_overrides: 1, person_seen: 10 })
+    const id = await createProject()
+    await fill(id, 2500)
+    expect((await s.delete(`/api/projects/${id}/`)).status).toBe(204)
+    expect(await rows()).toMatchObject({ persons: 2510, cohort_people: 2510, groups: 6 })
+    expect((await s.get(`/api/projects/${id}/persons/`)).status).toBe(404)
+    await s.halyard.jobs.runDue(at)
+    expect(await rows()).toEqual(before)
+    // An event that another node records late.
+    await fill(id, 5)
+    await s.halyard.jobs.runDue(at)
+    expect(await rows()).toEqual(before)
+    expect(await createProject()).toBeGreaterThan(id)
+  })
+
+  it('are removed with their organization', async () => {
+    const before = await rows()
+    const { body: organization } = await s.post('/api/organizations/', { name: 'Short' })
+    await fill(organization.teams[0].id, 20)
+    expect((await s.delete(`/api/organizations/${organization.id}/`)).status).toBe(204)
+    await s.halyard.jobs.runDue(at)
+    expect(await rows()).toEqual(before)
+  })
+
+  it('are continued where a run was interrupted', async () => {
+    const before = await rows()
+    const id = await createProject()
+    await fill(id, 2500)
+    await s.delete(`/api/projects/${id}/`)
+    const job = removeProjectRemains()
+    let transactions = 0
+    await job.run({ ...context(), isStopping: () => transactions++ === 1 })
+    expect((await rows()).persons).toBe(1510)
+    await job.run(context())
+    expect(await rows()).toEqual(before)
+  })
+
+  it('are kept while the main database is away, which alone knows them', async () => {
+    const id = await createProject()
+    await fill(id, 20)
+    await s.delete(`/api/projects/${id}/`)
+    const before = await rows()
+    const { people, ...rest } = context()
+    const query: typeof people.query = async work => {
+      const result = await people.query(work)
+      main.setAway(true)
+      return result
+    }
+    await expect(removeProjectRemains().run({ ...rest, people: { ...people, query } })).rejects.toThrow()
+    main.setAway(false)
+    expect(await rows()).toEqual(before)
+    await removeProjectRemains().run(context())
+    expect((await rows()).persons).toBe(10)
   })
 })
 

@@ -18,6 +18,7 @@ const acrossPartitions: Readonly<Record<string, string>> = {
   'personRetention.noteUnrecorded': 'background work for all projects',
   'personRetention.removeUnseen': 'background work for all projects',
   'personRetention.forget': 'background work for all projects',
+  'projectRemains.listProjectIds': 'background work for all projects',
 }
 
 const at = '2026-01-01T00:00:00.000000Z'
@@ -68,7 +69,6 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
       const person = (await s.persons.findByDistinctIds(1, ['d'])).get('d')
       await s.persons.remove(1, person!.id)
     },
-    'persons.removeProject': s => s.persons.removeProject(2),
     'persons.count': s => s.persons.count(1),
     'persons.list': s => s.persons.list(1, { distinctId: 'a', email: 'e' }, page),
     'persons.sample': s => s.persons.sample(1),
@@ -101,6 +101,11 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
     'personRetention.noteUnrecorded': s => s.personRetention.noteUnrecorded(0, 10, at),
     'personRetention.removeUnseen': s => s.personRetention.removeUnseen('2026-02-01T00:00:00.000000Z', 10, at),
     'personRetention.forget': s => s.personRetention.forget(10),
+    'projectRemains.listProjectIds': s => s.projectRemains.listProjectIds(0, 10),
+    'projectRemains.removePart': async s => {
+      await s.groups.update(2, ref, set, at)
+      while (await s.projectRemains.removePart(2, 10));
+    },
   }
 
   const limits = { personDays: 30, flagsPerProjectMax: 1, definitionBytesPerProjectMax: 1 }
@@ -124,9 +129,9 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
 
   it('are all examined', () => {
     const stores = sqlStores(db, readOnlyEnd)
-    const names = (['persons', 'groups', 'cohortMembers', 'eventDays', 'personRetention'] as const).flatMap(store =>
-      Object.keys(stores[store]).map(method => `${store}.${method}`),
-    )
+    const names = (
+      ['persons', 'groups', 'cohortMembers', 'eventDays', 'personRetention', 'projectRemains'] as const
+    ).flatMap(store => Object.keys(stores[store]).map(method => `${store}.${method}`))
     expect(Object.keys(calls).toSorted()).toEqual(names.toSorted())
     expect(names).toEqual(expect.arrayContaining(Object.keys(acrossPartitions)))
   })

@@ -28,12 +28,14 @@ import { inviteToWire, memberToWire, newInviteToWire, organizationToWire } from 
 interface Deps {
   readonly database: Database
   readonly passwords: Passwords
+  /** Starts the removal of what is left. */
+  readonly onDeleted: () => void
   readonly now: () => Instant
 }
 
 const pluginsAccessLevels = [0, 3, 6, 9]
 
-export function serveOrganizations(serve: ServeRoute, { database, passwords, now }: Deps): void {
+export function serveOrganizations(serve: ServeRoute, { database, passwords, onDeleted, now }: Deps): void {
   const r = routes.organizations
 
   serve(r.list, ({ actor, query, url }) =>
@@ -91,20 +93,15 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
 
   serve(r.remove, async ({ actor, organization }) => {
     requireLevel(actor, organization.id, ownerLevel, 'delete it')
-    await database.transaction(
-      async tx => {
-        const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
-        const { items } = await tx.projects.list({ organizationIds: [organization.id] }, all)
-        for (const { id } of items) {
-          if (database.people.isSeparate) await tx.people.persons.removeProject(id)
-          await tx.projects.remove(id)
-        }
-        await tx.organizations.remove(organization.id)
-        await announce(tx, organization)
-        recordOrganization(tx, actor, organization, { activity: 'deleted', before: auditedFields(organization) }, now())
-      },
-      { withPersons: true },
-    )
+    await database.transaction(async tx => {
+      const all = { limit: Number.MAX_SAFE_INTEGER, offset: 0 }
+      const { items } = await tx.projects.list({ organizationIds: [organization.id] }, all)
+      for (const { id } of items) await tx.projects.remove(id)
+      await tx.organizations.remove(organization.id)
+      await announce(tx, organization)
+      recordOrganization(tx, actor, organization, { activity: 'deleted', before: auditedFields(organization) }, now())
+    })
+    onDeleted()
     return undefined
   })
 

@@ -73,22 +73,6 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       await removeBelongings(db, projectId, [personId])
       return true
     },
-    /** With everything about them, and the groups. The main database does it when the project is deleted. */
-    async removeProject(projectId: number): Promise<void> {
-      for (;;) {
-        const part = await db
-          .selectFrom('persons')
-          .select('id')
-          .where('project_id', '=', projectId)
-          .limit(parametersMax)
-          .execute()
-        if (part.length === 0) break
-        const ids = part.map(({ id }) => id)
-        await db.deleteFrom('persons').where('project_id', '=', projectId).where('id', 'in', ids).execute()
-        await removeBelongings(db, projectId, ids)
-      }
-      await db.deleteFrom('groups').where('project_id', '=', projectId).execute()
-    },
 
     count: (projectId: number): Promise<number> =>
       countRows(db.selectFrom('persons').where('project_id', '=', projectId)),

@@ -13,10 +13,12 @@ import { refuseWhileProtected } from './refuse-while-protected.ts'
 
 interface Deps {
   readonly database: Database
+  /** Starts the removal of what is left. */
+  readonly onDeleted: () => void
   readonly now: () => Instant
 }
 
-export function serveProjects(serve: ServeRoute, { database, now }: Deps): void {
+export function serveProjects(serve: ServeRoute, { database, onDeleted, now }: Deps): void {
   const { list, create, get, update, remove } = routes.projects
   const within = routes.organizationProjects
 
@@ -86,16 +88,13 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
 
   async function removeProject(project: Project, actor: Actor): Promise<undefined> {
     requireLevel(actor, project.organizationId, adminLevel, 'delete a project')
-    await database.transaction(
-      async tx => {
-        await refuseWhileProtected(tx, project, now())
-        if (database.people.isSeparate) await tx.people.persons.removeProject(project.id)
-        await tx.projects.remove(project.id)
-        recordProject(tx, actor, project, { activity: 'deleted', before: auditedFields(project) }, now())
-        await announceProject(tx, project, now())
-      },
-      { withPersons: true },
-    )
+    await database.transaction(async tx => {
+      await refuseWhileProtected(tx, project, now())
+      await tx.projects.remove(project.id)
+      recordProject(tx, actor, project, { activity: 'deleted', before: auditedFields(project) }, now())
+      await announceProject(tx, project, now())
+    })
+    onDeleted()
     return undefined
   }
 }

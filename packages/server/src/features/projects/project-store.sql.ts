@@ -57,7 +57,7 @@ export function sqlProjectStore(db: Kysely<Tables>) {
         property_matching_version: patch.propertyMatchingVersion,
         updated_at: patch.updatedAt,
       }),
-    /** With everything in it. */
+    /** With everything in it; what a persons database of its own has is removed in the background. */
     async remove(projectId: number): Promise<void> {
       const counted = db.selectFrom('counted_events').select('id').where('project_id', '=', projectId)
       const eventIds = (await counted.execute()).map(({ id }) => id)
@@ -67,6 +67,12 @@ export function sqlProjectStore(db: Kysely<Tables>) {
     },
     find: async (projectId: number): Promise<Project | undefined> =>
       one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),
+    /** The subset of these ids whose projects exist. */
+    async listExisting(projectIds: readonly number[]): Promise<ReadonlySet<number>> {
+      if (projectIds.length === 0) return new Set()
+      const rows = await db.selectFrom('projects').select('id').where('id', 'in', projectIds).execute()
+      return new Set(rows.map(({ id }) => id))
+    },
     /** The oldest project there is. */
     findFirst: async (): Promise<Project | undefined> =>
       one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),

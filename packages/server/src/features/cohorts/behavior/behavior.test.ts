@@ -176,6 +176,7 @@ onEachPersonsDatabase('behavioral cohorts', (dialect, persons) => {
     await expect.poll(() => countsOf(id)).toHaveLength(1)
     const path = deleted === 'project' ? account.project : `/api/organizations/${project.organization}`
     expect((await account.delete(`${path}/`)).status).toBeLessThan(300)
+    if (persons.persons) await s.halyard.jobs.runDue(inDays(0))
     expect(await countsOf(id)).toEqual([])
   })
 
