@@ -25,6 +25,8 @@ const lanes = {
   },
 }
 
+await ensureInstalled('test')
+
 const args = process.argv.slice(2)
 const chosen = args.filter(argument => argument in lanes)
 const files = args.filter(argument => !(argument in lanes) && argument !== '--install')
@@ -37,7 +39,6 @@ for (const name of names) {
 if (installed.length < names.length) say(`To get them into ${folder}: npm run test:clickhouse -- --install`)
 if (installed.length === 0) process.exit(1)
 
-await ensureInstalled('test')
 ensureBuilt()
 let failed = installed.length < names.length && chosen.length > 0
 for (const name of installed) {
