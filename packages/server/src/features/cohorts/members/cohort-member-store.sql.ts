@@ -135,7 +135,7 @@ function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number
       }
       return removed
     },
-    /** Removes a person from all cohorts and returns their ids. */
+    /** Removes a person of the project from all cohorts and returns their ids. */
     async removePerson(projectId: number, personId: number): Promise<readonly number[]> {
       // Who adds them holds the person first as well: in one order, the two cannot deadlock.
       const person = db
@@ -143,8 +143,8 @@ function memberWrites(db: Kysely<Tables>, onChanged: (personIds: readonly number
         .select('id')
         .where('project_id', '=', projectId)
         .where('id', '=', personId)
-      if (!isSqlite(db)) await person.forUpdate().execute()
-      return takeMemberships(db, personId)
+      const isOurs = await (isSqlite(db) ? person : person.forUpdate()).executeTakeFirst()
+      return isOurs ? takeMemberships(db, personId) : []
     },
   }
 }
