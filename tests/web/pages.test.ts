@@ -254,6 +254,8 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
     await section.getByRole('button', { name: 'Add condition', exact: true }).click()
     await section.getByText('ratio of error to $pageview where level contains “fatal”').waitFor()
+    // What is typed before the condition is saved would stay beside its threshold.
+    await expect.poll(() => section.getByRole('textbox', { name: 'Threshold' }).inputValue()).toBe('10')
     await section.getByText('Pushed metric').click()
     await section.getByRole('textbox', { name: 'Metric' }).fill('latency')
     await section.getByRole('combobox', { name: 'Measure' }).selectOption('maximum')
