@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,9 @@ export interface Peers {
 }
 
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
-const installMillisecondsMax = 300_000
+/** The largest peer has 430 packages, which a slow registry or a busy machine delivers in minutes. */
+const installMinutesMax = 15
+const messageCharactersMax = 400
 
 export const noPeers: Peers = { areEnabled: false, find: () => undefined, node: () => undefined }
 
@@ -63,20 +65,30 @@ function install(
   // Written last, so that an interrupted installation does not count as complete.
   const mark = join(folder, 'installed.json')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return folder
-  log(
-    `Installing ${Object.entries(dependencies)
-      .map(([id, version]) => `${id}@${version}`)
-      .join(' and ')} (once) …`,
-  )
+  const packages = Object.entries(dependencies).map(([id, version]) => `${id}@${version}`)
+  log(`Installing ${packages.join(' and ')} (once, up to ${installMinutesMax} minutes) …`)
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), wanted)
-  const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error']
-  const options = { cwd: folder, encoding: 'utf8', shell: isWindows, timeout: installMillisecondsMax } as const
-  const { status, stderr } = spawnSync('npm', args, options)
-  if (status !== 0) {
-    log(`${name} is not installed: ${(stderr ?? '').trim().split('\n').at(-1) || 'npm failed'}`)
+  // npm retains what it has downloaded, so that a next attempt continues where this one failed.
+  const args = ['install', '--prefer-offline', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts']
+  const result = spawnSync('npm', [...args, '--fetch-retries=5', '--loglevel=error'], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: isWindows,
+    timeout: installMinutesMax * 60_000,
+  })
+  if (result.status !== 0) {
+    log(`${name} is not installed: ${reasonOf(result)} The next run continues the installation.`)
     return undefined
   }
   writeFileSync(mark, wanted)
   return folder
+}
+
+function reasonOf({ error, stderr, status }: SpawnSyncReturns<string>): string {
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ETIMEDOUT')
+    return `npm took more than ${installMinutesMax} minutes.`
+  if (error) return `npm did not start: ${error.message}.`
+  const lines = stderr.split('\n').flatMap(line => /^npm error (?!A complete log)(\S.*)/.exec(line)?.[1] ?? [])
+  return `npm exited with ${status}: ${lines.join('; ').slice(0, messageCharactersMax)}.`
 }
