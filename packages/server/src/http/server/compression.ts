@@ -39,13 +39,15 @@ function chooseEncoding(accepted: string): Encoding | undefined {
 const compressedSyncBytesMax = 1024 * 1024
 
 /** Most responses fit into one small chunk, which is allocated for every response. */
-const quickGzip = { level: 2, chunkSize: 4096 }
+const chunkSize = 4096
+const quickGzip = { level: 2, chunkSize }
+const quickBrotli = { ...brotliOptions(1), chunkSize }
 
 /** With little effort, for evaluations, which are made once: time matters more than size. */
 export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
   const isSync = bytes.length <= compressedSyncBytesMax
   if (encoding === 'gzip') return isSync ? gzipSync(bytes, quickGzip) : gzipAsync(bytes, quickGzip)
-  return isSync ? brotliCompressSync(bytes, brotliOptions(1)) : brotliAsync(bytes, brotliOptions(1))
+  return isSync ? brotliCompressSync(bytes, quickBrotli) : brotliAsync(bytes, quickBrotli)
 }
 
 /** Compresses JSON and text for clients that accept it. Streams are sent as they are, and so is what a handler has encoded itself. */
