@@ -50,3 +50,11 @@ it('stores overrides that the server calls invalid no longer, and others still',
   overrides.forget(signed)
   expect([overrides.token, stored()]).toEqual([signed, undefined])
 })
+
+it('stores the overrides of the visitor again when the server refuses those of a link', () => {
+  const forged = `ho1.${encode({ o: { first: true }, e: nextYear })}.${'b'.repeat(43)}`
+  const { overrides, stored } = open(`https://shop.example/?halyard_overrides=${forged}`, signed)
+  expect(stored()).toBe(forged)
+  overrides.forget(forged)
+  expect([overrides.token, stored()]).toEqual([forged, signed])
+})

@@ -13,7 +13,7 @@ export interface PageOverrides {
   /** Stores a token. Returns false for text that is none, and changes nothing then. */
   set(token: string): boolean
   clear(): void
-  /** Stores these no longer. This page keeps them, so that the toolbar can say that the server refuses them. */
+  /** Stores these no longer, but those that a link replaced. This page keeps them, so that the toolbar can say that the server refuses them. */
   forget(token: string): void
   /** The address of this page with the overrides. */
   shareLink(): string
@@ -84,7 +84,8 @@ export function createPageOverrides(parts: PageParts = {}): PageOverrides {
     set: use,
     clear: () => void use(undefined),
     forget(refused) {
-      if (refused === token) store(undefined)
+      // A forged link must not cost the visitor their own overrides.
+      if (refused === token) store(refused === shared ? stored : undefined)
     },
     shareLink() {
       const link = new URL(location.href)
