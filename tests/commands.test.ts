@@ -702,7 +702,24 @@ describe('commands beside a running server', () => {
     expect(stdout).not.toContain('client-secret-value')
     const created = listed.map(secret => String(secret.created_at))
     expect(created).toEqual([...created].sort())
+    expect(listed).toContainEqual(expect.objectContaining({ kind: 'secret key', label: 'halyard.key', age_days: 0 }))
     await halyard('keys', 'revoke', '--email', 'owner@halyard.local', id)
+  })
+
+  it('lists the key that signs checkpoints of the audit log with its age, and says when it cannot be opened', async () => {
+    const headers = { authorization: `Bearer ${shown('HALYARD_KEY')}` }
+    const head = await fetch(`${server.url}/api/organizations/@current/audit_log/head/`, { headers })
+    const { checkpoint_key: fingerprint } = (await head.json()) as { checkpoint_key: string }
+    const listed = JSON.parse((await halyard('doctor', '--secrets', '--json')).stdout)
+    expect(listed).toContainEqual(
+      expect.objectContaining({ kind: 'checkpoint key', mask: fingerprint, of: 'this installation', age_days: 0 }),
+    )
+    expect((await halyard('doctor')).stdout).toContain(`signed with the key ${fingerprint} (0 days old).`)
+    const elsewhere = await run(['doctor'], {
+      ...environment,
+      HALYARD_SECRET_KEY: 'another-secret-key-of-32-characters!',
+    })
+    expect(elsewhere).toMatchObject({ code: 1, stdout: expect.stringContaining('sealed with another secret key') })
   })
 
   it('diagnoses an installation, and a fresh one passes the security audit', async () => {

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { type Instant, instantOf } from '../instant.ts'
 import type { Tables } from './tables.generated.ts'
 
 export const sqlInstanceStore = (db: Kysely<Tables>) => ({
@@ -6,7 +7,7 @@ export const sqlInstanceStore = (db: Kysely<Tables>) => ({
   async findOrCreate(name: string, value: string): Promise<string> {
     await db
       .insertInto('instance')
-      .values({ name, value })
+      .values({ name, value, created_at: instantOf(new Date()) })
       .onConflict(conflict => conflict.column('name').doNothing())
       .execute()
     const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirstOrThrow()
@@ -15,6 +16,11 @@ export const sqlInstanceStore = (db: Kysely<Tables>) => ({
   async find(name: string): Promise<string | undefined> {
     const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirst()
     return row?.value
+  },
+  /** Null for a value that is older than the column. */
+  async findCreatedAt(name: string): Promise<Instant | null> {
+    const row = await db.selectFrom('instance').select('created_at').where('name', '=', name).executeTakeFirst()
+    return row?.created_at ?? null
   },
   async remove(name: string): Promise<void> {
     await db.deleteFrom('instance').where('name', '=', name).execute()

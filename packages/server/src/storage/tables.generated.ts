@@ -490,6 +490,7 @@ export interface Tables {
   instance: {
     name: string
     value: string
+    created_at: string | null
   }
   invites: {
     id: string

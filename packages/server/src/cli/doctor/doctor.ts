@@ -8,10 +8,12 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { green, printJson, printRows, red } from '../output.ts'
 import { exitCodes } from '../usage.ts'
 import { refuseMissingFile, withDatabase } from '../with-database.ts'
+import { daysSince } from './days-since.ts'
 import { eventsFindings } from './events-findings.ts'
+import { checkpointKeyFindings, installationSecrets } from './installation-keys.ts'
 import { monitoringFindings } from './monitoring-findings.ts'
 import { personsFindings } from './persons-findings.ts'
-import { listSecrets } from './secrets.sql.ts'
+import { listSecrets, type StoredSecret } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 
 const good = (text: string): Finding => ({ isGood: true, text })
@@ -36,12 +38,20 @@ export async function doctor({ security, secrets, json }: Options): Promise<void
 }
 
 async function showSecrets(options: { readonly json: boolean }): Promise<void> {
-  const secrets = await withDatabase((_database, { kysely }) => listSecrets(kysely))
-  const rows = secrets.map(secret => ({ age_days: daysSince(secret.created_at), ...secret }))
+  const secrets = await withDatabase(async (_database, storage, config) => [
+    ...(await installationSecrets(config, storage)),
+    ...(await listSecrets(storage.kysely)),
+  ])
+  const rows = secrets.sort(byAge).map(({ created_at, ...secret }) => ({
+    age_days: created_at === null ? null : daysSince(created_at),
+    created_at,
+    ...secret,
+  }))
   printRows(rows, ['age_days', 'kind', 'label', 'of', 'mask', 'last_used_at', 'expires_at'], options)
 }
 
-const daysSince = (instant: string): number => Math.floor((Date.now() - Date.parse(instant)) / (24 * 60 * 60 * 1000))
+/** Oldest first; a secret of unknown age is older than the column that has it. */
+const byAge = (a: StoredSecret, b: StoredSecret): number => ((a.created_at ?? '') < (b.created_at ?? '') ? -1 : 1)
 
 async function examine(): Promise<readonly Finding[]> {
   const findings: Finding[] = [checkNode()]
@@ -62,11 +72,9 @@ async function examine(): Promise<readonly Finding[]> {
   if (!('kysely' in storage)) return [...findings, storage]
   try {
     await storage.ping()
-    findings.push(
-      good(`The ${storage.dialect} database responds.`),
-      await checkSchema(storage),
-      await checkClock(storage),
-    )
+    const schema = await checkSchema(storage)
+    findings.push(good(`The ${storage.dialect} database responds.`), schema, await checkClock(storage))
+    if (schema.isGood) findings.push(...(await checkpointKeyFindings(config, storage)))
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
     findings.push(...(await eventsFindings(config, storage)), ...(await personsFindings(config, storage)))
   } catch (error) {

@@ -9,18 +9,21 @@ export interface StoredSecret {
     | 'SCIM token'
     | 'client secret'
     | 'webhook secret'
+    | 'secret key'
+    | 'checkpoint key'
   readonly label: string
-  /** The person, project or organization that it belongs to. */
+  /** The person, project, organization or installation that it belongs to. */
   readonly of: string
   readonly mask: string
-  readonly created_at: string
+  /** Null when it is not known: an earlier version did not note it. */
+  readonly created_at: string | null
   readonly last_used_at: string | null
   readonly expires_at: string | null
 }
 
-const never = { last_used_at: null, expires_at: null }
+export const noUse = { last_used_at: null, expires_at: null }
 
-/** Every secret that does not expire within hours, oldest first, without its value. */
+/** Every secret of a person, project or organization that does not expire within hours, without its value. */
 export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSecret[]> {
   const keys = await db
     .selectFrom('api_keys')
@@ -49,28 +52,27 @@ export async function listSecrets(db: Kysely<Tables>): Promise<readonly StoredSe
     .innerJoin('projects', 'projects.id', 'webhooks.project_id')
     .select(['webhooks.name as label', 'projects.name', 'webhooks.created_at'])
     .execute()
-  const secrets: StoredSecret[] = [
+  return [
     ...keys.map(({ email, is_service, ...key }) => ({
       kind: is_service === 1 ? ('service key' as const) : ('personal API key' as const),
       of: email,
       ...key,
     })),
-    ...projectKeys.map(({ name, ...key }) => ({ kind: 'project secret key' as const, of: name, ...key, ...never })),
+    ...projectKeys.map(({ name, ...key }) => ({ kind: 'project secret key' as const, of: name, ...key, ...noUse })),
     ...scimTokens.map(({ name, ...token }) => ({ kind: 'SCIM token' as const, of: name, ...token })),
     ...providers.map(({ name, ...provider }) => ({
       kind: 'client secret' as const,
       of: name,
       mask: '',
       ...provider,
-      ...never,
+      ...noUse,
     })),
     ...webhooks.map(({ name, ...hook }) => ({
       kind: 'webhook secret' as const,
       of: name,
       mask: '',
       ...hook,
-      ...never,
+      ...noUse,
     })),
   ]
-  return secrets.sort((a, b) => (a.created_at < b.created_at ? -1 : 1))
 }

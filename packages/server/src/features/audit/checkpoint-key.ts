@@ -11,12 +11,12 @@ export interface CheckpointKey {
   sign(organizationId: string, head: Link, pruned: Link): Checkpoint
 }
 
-const name = 'audit_checkpoint_key'
+export const checkpointKeyName = 'audit_checkpoint_key'
 const purpose = 'audit checkpoint key'
 
 /** The key of the installation; undefined when there is none yet, or it was sealed with another secret key. */
 export async function findCheckpointKey(instance: InstanceStore, box: SecretBox): Promise<CheckpointKey | undefined> {
-  const stored = await instance.find(name)
+  const stored = await instance.find(checkpointKeyName)
   const opened = stored === undefined ? undefined : openKey(box, stored)
   return opened && checkpointKey(opened)
 }
@@ -25,10 +25,11 @@ export async function findCheckpointKey(instance: InstanceStore, box: SecretBox)
 export async function getCheckpointKey(instance: InstanceStore, box: SecretBox): Promise<CheckpointKey> {
   const existing = await findCheckpointKey(instance, box)
   if (existing) return existing
-  await instance.remove(name)
+  await instance.remove(checkpointKeyName)
   const { privateKey } = generateKeyPairSync('ed25519')
   const text = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')
-  return checkpointKey(openKey(box, await instance.findOrCreate(name, box.seal(text, purpose))) ?? privateKey)
+  const stored = await instance.findOrCreate(checkpointKeyName, box.seal(text, purpose))
+  return checkpointKey(openKey(box, stored) ?? privateKey)
 }
 
 function openKey(box: SecretBox, sealed: string): KeyObject | undefined {

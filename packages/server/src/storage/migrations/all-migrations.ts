@@ -46,6 +46,7 @@ import { auditWebhooks } from './0076-audit-webhooks.ts'
 import { eventBacklog } from './0080-event-backlog.ts'
 import { behavior } from './0085-behavior.ts'
 import { behaviorKeys } from './0086-behavior-keys.ts'
+import { instanceAge } from './0087-instance-age.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   eventBacklog,
   behavior,
   behaviorKeys,
+  instanceAge,
 ]

@@ -18,8 +18,22 @@ export async function findSecretKey(
   if (configured !== undefined) return configured
   if (sqlitePath === undefined || sqlitePath === ':memory:')
     return instance.findOrCreate(secretKeyName, generateSecretKey())
-  return findInFile(join(dirname(sqlitePath), keyFileName))
+  return findInFile(secretKeyFile(sqlitePath))
 }
+
+/** Like `findSecretKey`, for what must not write: undefined when none has been made. */
+export async function readSecretKey(
+  configured: string | undefined,
+  sqlitePath: string | undefined,
+  instance: InstanceStore,
+): Promise<string | undefined> {
+  if (configured !== undefined) return configured
+  if (sqlitePath === undefined) return instance.find(secretKeyName)
+  const path = secretKeyFile(sqlitePath)
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined
+}
+
+export const secretKeyFile = (sqlitePath: string): string => join(dirname(sqlitePath), keyFileName)
 
 function findInFile(path: string): string {
   if (!existsSync(path)) {
