@@ -295,6 +295,45 @@ it('a failing command prints what to do and leaves no files', async () => {
   expect(existsSync(join(folder, 'none'))).toBe(false)
 })
 
+it('ends all sign-ins after a restore, and says where to find what was revoked since the backup', async () => {
+  const url = `sqlite:${join(folder, 'revoked.db')}`
+  const s = await startScenario('sqlite', { databaseUrl: url })
+  const invite = (await s.post(`${s.organization}/invites/`, { target_email: 'leaver@example.com' })).body
+  const account = { first_name: 'Leaver', password: 'correct horse battery' }
+  const session = (await s.as(undefined).post(`/api/signup/${invite.token}/`, account)).body.api_key
+  const created = await s.as(session).post('/api/personal_api_keys/', { label: 'of the leaver', scopes: ['*'] })
+  const key = created.body.value
+  const statuses = async (on: typeof s) => [
+    (await on.as(session).get('/api/users/@me/')).status,
+    (await on.as(key).get(`${on.project}/feature_flags/`)).status,
+  ]
+  expect(await statuses(s)).toEqual([200, 200])
+  const backup = newFile()
+  expect((await halyard(url, 'backup', backup)).output).toContain('its integrity was checked')
+  const { hash, sequence } = (await s.get(`${s.organization}/audit_log/head/`)).body
+  expect((await s.as(session).delete(`/api/personal_api_keys/${created.body.id}/`)).status).toBe(204)
+  expect((await s.as(session).post('/api/logout/')).status).toBeLessThan(300)
+  expect(await statuses(s)).toEqual([401, 401])
+  const present = newFile()
+  expect((await halyard(url, 'backup', present)).output).toContain('its integrity was checked')
+  await s.close()
+
+  const restored = `sqlite:${join(folder, 'restored.db')}`
+  expect(await halyard(restored, 'restore', present)).toMatchObject({ code: 0 })
+  const { output } = await halyard(restored, 'restore', backup)
+  expect(output).toMatch(/Signed \d+ people out\. Keys, members and roles .* are valid again\./)
+  const [, kept, organization, after] = /(sqlite:\S+) halyard audit export (\S+) --after (\d+)/.exec(output)!
+  expect(after).toBe(String(sequence))
+  const missing = (await halyard(kept!, 'audit', 'export', organization!, '--after', after!)).output
+  expect(missing).toContain('"name":"of the leaver"')
+  const again = await startScenario('sqlite', { databaseUrl: restored })
+  expect(await statuses(again)).toEqual([401, 200])
+  const log = newFile()
+  writeFileSync(log, (await again.get(`${again.organization}/audit_log/export/`)).text)
+  expect(await halyard(restored, 'audit', 'verify', log, '--head', hash)).toMatchObject({ code: 0 })
+  await again.close()
+}, 120_000)
+
 it('a killed restore leaves either the old or the new database', async () => {
   const path = join(folder, 'killed.db')
   const url = `sqlite:${path}`

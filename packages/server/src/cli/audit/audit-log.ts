@@ -4,6 +4,7 @@ import { findCheckpointKey } from '../../features/audit/checkpoint-key.ts'
 import { cefLine, jsonLine } from '../../features/audit/export-lines.ts'
 import { commandLine } from '../../features/audit/record-audit.ts'
 import { canonicalJson } from '../../features/audit/verify-chain.ts'
+import { endAllSignIns } from '../../features/identity/sign-in/end-all-sign-ins.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
 import { instantOf } from '../../instant.ts'
 import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
@@ -62,6 +63,8 @@ export const exportLog = (
 /** `halyard audit restored` */
 export const beginSegments = (): Promise<void> =>
   withDatabase(async database => {
-    const count = await beginSegment(database, instantOf(new Date()))
-    console.log(`Began a new segment of ${count} audit logs.`)
+    const now = instantOf(new Date())
+    const heads = await beginSegment(database, now)
+    const people = await endAllSignIns(database, now)
+    console.log(`Began a new segment of ${heads.length} audit logs, and signed ${people} people out.`)
   })

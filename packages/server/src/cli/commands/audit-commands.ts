@@ -26,6 +26,8 @@ export function addAuditCommands(program: Command): void {
     .action(load(async () => (await import('../audit/audit-log.ts')).exportLog))
   audit
     .command('restored')
-    .description('begin a new segment of each log after a backup was restored; it names the head of the backup')
+    .description(
+      'after a backup was restored: begin a new segment of each log, which names the head of the backup, and end all sign-ins',
+    )
     .action(load(async () => (await import('../audit/audit-log.ts')).beginSegments))
 }

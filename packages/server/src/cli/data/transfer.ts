@@ -16,6 +16,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
+import { endAllSignIns } from '../../features/identity/sign-in/end-all-sign-ins.ts'
 import { instantOf } from '../../instant.ts'
 import { isBound } from '../../storage/bind-persons.ts'
 import { secretKeyName } from '../../storage/instance-store.sql.ts'
@@ -24,6 +25,7 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
+import type { Database } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -177,9 +179,23 @@ export async function restoreCommand(file: string): Promise<void> {
   putInPlace(next, path, kept)
   console.log(`Restored ${backup} (schema version ${version}) to ${path}.`)
   if (existsSync(kept)) console.log(`The previous database is ${kept}.`)
-  // An older schema is migrated by the next start. What was appended after the backup is not in the audit log any more, which it says.
-  if (version === migrations.at(-1)?.version)
-    await withDatabase(database => beginSegment(database, instantOf(new Date())))
+  // An older schema is migrated by the next start.
+  if (version !== migrations.at(-1)?.version) return console.log('Start Halyard, and then run: halyard audit restored')
+  await withDatabase(database => continueFromBackup(database, existsSync(kept) ? kept : undefined))
+}
+
+/** What was appended after the backup is not in the audit log any more, which it says. What was revoked since is valid again. */
+async function continueFromBackup(database: Database, kept: string | undefined): Promise<void> {
+  const now = instantOf(new Date())
+  const heads = await beginSegment(database, now)
+  const people = await endAllSignIns(database, now)
+  console.log(
+    `Signed ${people} people out. Keys, members and roles that were removed after the backup are valid again.`,
+  )
+  if (kept === undefined) return
+  console.log('What was changed after it is in the audit log of the previous database:')
+  for (const { organizationId, sequence } of heads)
+    console.log(`  DATABASE_URL=sqlite:${kept} halyard audit export ${organizationId} --after ${sequence}`)
 }
 
 /**

@@ -263,6 +263,12 @@ function keyRows(db: Kysely<Tables>) {
       if (which === 'sessions') removal = removal.where('is_session', '=', 1)
       await removal.execute()
     },
+    /** Ends every sign-in, and those that are pending, with all reset links. Returns whose there were. */
+    async removeAllSessions(): Promise<readonly number[]> {
+      await db.deleteFrom('account_tokens').execute()
+      const removed = await db.deleteFrom('api_keys').where('is_session', '=', 1).returning('user_id').execute()
+      return [...new Set(removed.map(row => row.user_id))]
+    },
     /** Revokes the keys and sessions that reach nothing outside of the organization. */
     async removeKeysWithin(userId: number, organizationId: string): Promise<void> {
       const projects = await db
