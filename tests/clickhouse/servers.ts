@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../free-port.ts'
-import type { Software } from './software.ts'
+import { findChdb, findServers, type Software } from './software.ts'
 
 /** A server that can be killed and started again on its data. */
 export interface Killable {
@@ -25,6 +25,15 @@ const password = 'p@ss:word'
 const readyMillisecondsMax = 60_000
 /** Two servers on one address count as one. */
 const addresses = ['127.0.0.2', '127.0.0.3']
+
+/** The ClickHouse that TEST_CLICKHOUSE names. */
+export async function startLane(lane: string | undefined): Promise<Cluster> {
+  const servers = findServers()
+  if (lane === 'replicated' && servers) return startCluster(servers)
+  const chdb = findChdb()
+  if (lane === 'current' && chdb) return startChdb(chdb)
+  throw new Error('ClickHouse is not installed. Run: npm run test:clickhouse -- --install')
+}
 
 /** Two replicas and their ZooKeeper. */
 export async function startCluster(software: Software): Promise<Cluster> {

@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { edgeKey, newEdgeFolder, removeEdgeFolder } from '../../packages/server/src/testing/edges.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { seededRandom } from '../faults/random.ts'
 import { runCommand, type ServerProcess, startEdge } from '../faults/server-process.ts'
+import { startTcpProxy } from '../faults/tcp-proxy.ts'
 
 /** The built edge as a process. */
 
@@ -77,6 +80,60 @@ describe('killed repeatedly', () => {
       )
     },
     60_000 + rounds * 20_000,
+  )
+})
+
+describe('whose disk takes no more', () => {
+  /** Runs Node with a limit to the size of files, which needs no rights: writes beyond it are partial, and then fail. */
+  async function limitedNode(): Promise<string> {
+    const path = join(folder, 'limited-node')
+    await writeFile(path, `#!/bin/sh\nulimit -f 512\nexec ${process.execPath} "$@"\n`, { mode: 0o755 })
+    return path
+  }
+
+  it.skipIf(process.platform === 'win32')(
+    '(where files can be limited) refuses events, counts what it acknowledged and nothing else, and recovers',
+    async () => {
+      const { hostname: host, port } = new URL(s.url)
+      const proxy = await startTcpProxy({ host, port: Number(port) })
+      const upstream = ['--upstream', `http://127.0.0.1:${proxy.port}`, '--data', folder]
+      const edge = await startEdge(upstream, { HALYARD_UPSTREAM_KEY: key }, await limitedNode())
+      const event = 'while the disk was full'
+      const batch = Array.from({ length: 500 }, (_, n) => ({ event, distinct_id: `u${n}`, properties: { n } }))
+      const headers = { 'content-type': 'application/json' }
+      const body = JSON.stringify({ api_key: s.projectToken, batch })
+      let acknowledged = 0
+      const send = async (): Promise<number> => {
+        const { status } = await fetch(`${edge.url}/batch/`, { method: 'POST', headers, body })
+        if (status === 200) acknowledged += batch.length
+        return status
+      }
+      // At the same time, so that several lines are written together, of which some fit.
+      const sendMany = async () => new Set(await Promise.all(Array.from({ length: 12 }, send)))
+      try {
+        await expect.poll(async () => (await fetch(`${edge.url}/_readyz`)).status).toBe(200)
+        proxy.refuse()
+        await expect.poll(sendMany).toContain(503)
+        for (let n = 0; n < 5; n++) await sendMany()
+        const flags = await fetch(`${edge.url}/flags/?v=2`, {
+          method: 'POST',
+          body: JSON.stringify({ token: s.projectToken, distinct_id: 'u1' }),
+        })
+        expect(flags.status).toBe(200)
+        proxy.admit()
+        await expect.poll(send, { timeout: 60_000 }).toBe(200)
+        const spooled = async () =>
+          /halyard_edge_spool_bytes (\d+)/.exec(await (await fetch(`${edge.url}/metrics`)).text())?.[1]
+        await expect.poll(spooled, { timeout: 60_000 }).toBe('0')
+        const range = { from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' }
+        const counted = () => s.halyard.database.read(tx => tx.eventCounts.sum(s.projectId, { event, ...range }))
+        expect(await counted()).toBe(acknowledged)
+      } finally {
+        await edge.kill()
+        await proxy.close()
+      }
+    },
+    180_000,
   )
 })
 

@@ -59,8 +59,9 @@ export const launchServer = (
 export async function startEdge(
   args: readonly string[],
   environment: Record<string, string> = {},
+  node?: string,
 ): Promise<ServerProcess> {
-  const launched = launch(['edge', ...args], environment)
+  const launched = launch(['edge', ...args], environment, node)
   return { ...launched, url: await launched.serving }
 }
 

@@ -80,6 +80,16 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
     await ended?.file.close().catch(() => {})
   }
 
+  /** Of a failed write, whole lines may be in the file: they would be forwarded, and counted again when the client repeats them. */
+  async function undoWrite(): Promise<void> {
+    const undone = current?.file.truncate(current.bytes).then(
+      () => true,
+      () => false,
+    )
+    // A partial line is detected by its checksum; the next one goes into a new file.
+    if (!(await undone)) await endFile()
+  }
+
   async function write(waiting: readonly Waiting[]): Promise<void> {
     try {
       if (current && current.bytes > fileBytesMax) await endFile()
@@ -95,8 +105,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
       bytes += added
       wake()
     } catch (error) {
-      // A partial write is detected by its checksum; the next line goes into a new file.
-      await endFile()
+      await undoWrite()
       throw new Problem('unavailable', 'This edge cannot write to its disk; nothing was stored.', {
         retryAfterSeconds: 5,
         cause: error,
