@@ -151,14 +151,18 @@ describe('commands beside a running server', () => {
     const copy = join(newFolder(), 'copy.db')
     expect((await halyard('backup', copy)).code).toBe(0)
     const main = { DATABASE_URL: `sqlite:${copy}` }
-    const split = { ...main, PERSONS_DATABASE_URL: `sqlite:${join(newFolder(), 'persons.db')}` }
+    const personsFile = join(newFolder(), 'persons.db')
+    const split = { ...main, PERSONS_DATABASE_URL: `sqlite:${personsFile}` }
     const early = await run(['doctor'], split)
-    expect([early.code, early.stdout]).toEqual([1, expect.stringContaining('BAD')])
+    expect([early.code, early.stdout]).toEqual([1, expect.stringMatching(/BAD .*no database.*PERSONS_DATABASE_URL/)])
+    expect(existsSync(personsFile)).toBe(false)
     const copied = await run(['migrate-persons'], split)
     expect([copied.code, copied.stdout]).toEqual([0, expect.stringContaining('halyard migrate-persons --finish')])
     const finished = await run(['migrate-persons', '--finish'], split)
     expect([finished.code, finished.stdout]).toEqual([0, expect.stringContaining('counts and checksums agree')])
-    expect((await run(['doctor'], split)).stdout).toContain('The sqlite persons database responds')
+    const good = await run(['doctor'], split)
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('The sqlite persons database responds')])
+    expect(good.stdout).toContain('The persons database file is intact.')
     const unbound = await run(['serve'], { ...main, PORT: '0' })
     expect([unbound.code, unbound.stderr]).toEqual([1, expect.stringContaining('Set PERSONS_DATABASE_URL')])
     expect((await run(['export', '-'], split)).stderr).toContain('docs/operate/persons-database.md')
@@ -751,6 +755,9 @@ describe('commands beside a running server', () => {
       1,
       expect.stringContaining('DATABASE_URL names a database of persons'),
     ])
+    const half = await run(['doctor'], { ...settings, DATABASE_URL: 'postgres://user@127.0.0.1:1/none' })
+    expect([half.code, half.stdout]).toEqual([1, expect.stringContaining('The sqlite persons database responds')])
+    expect(half.stdout).toContain('Check DATABASE_URL')
     const nowhere = { ...settings, PERSONS_DATABASE_URL: 'postgres://user:hidden@127.0.0.1:1/none' }
     const away = await run(['migrate-persons'], nowhere)
     expect([away.code, away.stderr]).toEqual([1, expect.stringContaining('Check PERSONS_DATABASE_URL.')])

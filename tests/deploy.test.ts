@@ -242,7 +242,9 @@ function merge(base: Compose, addition: Compose): Compose {
 const parseCompose = (name: string): Compose => parse(read(name), { strict: true, uniqueKeys: true, merge: true })
 const scaled = ['compose.postgres.yaml', 'compose.clickhouse.yaml', 'compose.scale.yaml']
 
-describe.each([['compose.yaml'], ['compose.postgres.yaml'], scaled])('%s', (...files) => {
+const withPersons = ['compose.postgres.yaml', 'compose.persons.yaml']
+
+describe.each([['compose.yaml'], ['compose.postgres.yaml'], withPersons, scaled])('%s', (...files) => {
   const text = files.map(read).join('\n')
   const compose: Compose = files.map(parseCompose).reduce(merge)
   const services: [string, Compose][] = Object.entries(compose.services)
@@ -272,7 +274,7 @@ describe.each([['compose.yaml'], ['compose.postgres.yaml'], scaled])('%s', (...f
     expect(halyard).toMatchObject({ init: true, read_only: true, cap_drop: ['ALL'] })
     const exposed = valuesOf(image, 'EXPOSE')[0]
     for (const published of halyard.ports ?? []) expect(published).toBe(`127.0.0.1:${exposed}:${exposed}`)
-    expect(compose.services.database?.ports).toBeUndefined()
+    for (const name of ['database', 'persons-database']) expect(compose.services[name]?.ports).toBeUndefined()
     for (const volume of halyard.volumes ?? []) expect(volume.split(':')[1]).toBe(valuesOf(image, 'VOLUME')[0])
   })
 })
@@ -321,6 +323,22 @@ it('compose.scale.yaml runs two nodes and three edges with folders of their own,
   ]) {
     expect(caddyfile.split(/\s+/)).toContain(path)
   }
+})
+
+it('compose.persons.yaml gives persons a database, a volume and secrets of their own', () => {
+  const { services, secrets, volumes } = withPersons.map(parseCompose).reduce(merge)
+  expect(services.halyard.environment.PERSONS_DATABASE_URL_FILE).toBe('/run/secrets/persons_database_url')
+  expect(Object.keys(services.halyard.depends_on)).toEqual(['database', 'persons-database'])
+  for (const { secrets: used = [] } of Object.values<Compose>(services)) {
+    for (const secret of used) expect(Object.keys(secrets)).toContain(secret)
+  }
+  const database = services['persons-database']
+  expect(database.image).toBe(services.database.image)
+  expect(Object.keys(volumes)).toContain(database.volumes[0].split(':')[0])
+  expect(database.networks).toEqual(services.database.networks)
+  // The address in the commands above the file names this service and what it creates.
+  const { POSTGRES_USER: user, POSTGRES_DB: name } = database.environment
+  expect(read('compose.persons.yaml')).toContain(`postgres://${user}:%s@persons-database:5432/${name}`)
 })
 
 describe.each([

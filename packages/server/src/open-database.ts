@@ -5,7 +5,7 @@ import type { Instant } from './instant.ts'
 import { watchAuditHeads } from './observability/audit-metrics.ts'
 import type { FailureCounters } from './observability/failure-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
-import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
+import { watchChanges, watchPersonChanges, watchStorages } from './observability/storage-metrics.ts'
 import { bindPersons } from './storage/bind-persons.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -49,7 +49,7 @@ export async function openDatabase(deps: Deps) {
     await migrateSchema(personsStorage, log, personsMigrations)
   }
   await bindPersons(storage, personsStorage)
-  watchStorage(metrics.registry, storage)
+  watchStorages(metrics.registry, { main: storage, ...(personsStorage && { persons: personsStorage }) })
   const exchange = await createChangeExchange(deps)
   const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
   const emailBox = config.smtpUrl && config.publicUrl ? createSecretBox(secretKey) : undefined
@@ -153,11 +153,9 @@ async function createChangeExchange(deps: Deps) {
     ephemeral,
     /** Applies what other nodes and the siblings write, from now on. */
     followChanges() {
+      const personsRead = watchPersonChanges(metrics.registry, personsChannel !== undefined)
       mainChannel.follow(watchChanges(metrics.registry, mainChannel.changes, now).noteRead, ephemeral.receive)
-      personsChannel?.follow(
-        () => {},
-        () => {},
-      )
+      personsChannel?.follow(personsRead.noteRead, () => {})
       peers.onChanges(async () => {
         const [main] = await Promise.allSettled(channels.map(({ changes }) => changes.catchUp()))
         // A database of persons that is away must not delay what siblings write to the main one; polling makes up for it.

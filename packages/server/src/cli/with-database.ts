@@ -27,6 +27,8 @@ export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: 
   if (database !== 'create') refuseMissingFile(config.databaseUrl)
   const storage = openStorage(config.databaseUrl)
   const { personsDatabaseUrl } = config
+  if (database !== 'create' && personsDatabaseUrl !== undefined)
+    refuseMissingFile(personsDatabaseUrl, 'PERSONS_DATABASE_URL')
   const personsStorage = personsDatabaseUrl === undefined ? undefined : openPersonsStorage(personsDatabaseUrl)
   try {
     if (database === 'create') await migrate(storage.kysely, storage.dialect)
@@ -43,12 +45,12 @@ export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: 
 }
 
 /** Opening a SQLite file creates it. A command that only reads must not: its result would look like an empty installation. */
-export function refuseMissingFile(databaseUrl: string): void {
+export function refuseMissingFile(databaseUrl: string, setting = 'DATABASE_URL'): void {
   if (!databaseUrl.startsWith('sqlite:')) return
   const path = resolve(databaseUrl.slice('sqlite:'.length))
   if (existsSync(path) && statSync(path).size > 0) return
   throw new CommandError(
-    `There is no database at ${path}. Run this in Halyard's folder, or set DATABASE_URL to the one that the server uses.`,
+    `There is no database at ${path}. Run this in Halyard's folder, or set ${setting} to the one that the server uses.`,
   )
 }
 

@@ -24,6 +24,30 @@ export function observeGauge(
   })
 }
 
+/** The same, with a series for each value of a label. */
+export function observeGauges(
+  registry: Registry,
+  name: string,
+  help: string,
+  label: string,
+  read: () => Readonly<Record<string, number | undefined>>,
+  aggregator: Aggregation = 'sum',
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [label],
+    aggregator,
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [labelValue, value] of Object.entries(read())) {
+        if (value !== undefined) this.set({ [label]: labelValue }, value)
+      }
+    },
+  })
+}
+
 /** A counter that is counted as a number elsewhere and read when metrics are scraped. */
 export function observeTotal(registry: Registry, name: string, help: string, read: () => number): void {
   new Counter({

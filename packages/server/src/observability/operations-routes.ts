@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../problem.ts'
+import { isBound } from '../storage/bind-persons.ts'
 import type { Storage } from '../storage/open-storage.ts'
 import { version } from '../version.ts'
 import type { Metrics } from './metrics.ts'
@@ -66,22 +67,29 @@ export function serveOperations(
 
 /** Evaluation needs the projects in memory; writes need a database that responds and whose disk can be written. */
 export async function databaseReadiness(
-  { ping, health: { diskFault } }: Pick<Storage, 'ping' | 'health'>,
+  { reader, ping, health: { diskFault } }: Pick<Storage, 'reader' | 'ping' | 'health'>,
   isWarm: () => boolean,
   persons: Pick<Storage, 'ping'> | undefined,
 ): Promise<ReadinessState> {
-  const [responds, personsRespond] = await Promise.all([
+  const [responds, personsRespond, isMoved] = await Promise.all([
     respondsInTime(ping()),
     persons ? respondsInTime(persons.ping()) : undefined,
+    persons ? false : respondsInTime(requireBound(reader)),
   ])
   // Every node has the same persons: taking all of them out of service would only stop what needs none.
   const details = {
     database: responds ? 'ok' : 'away',
     ...(personsRespond !== undefined && { persons_database: personsRespond ? 'ok' : 'away' }),
+    // Another node has it: this one, which was started earlier, looks for persons and writes them where no other node does.
+    ...(isMoved && { persons_database: 'not set' }),
     ...(diskFault !== undefined && { disk: diskFault }),
     ...(!isWarm() && { projects: 'loading' }),
   }
-  return { canEvaluate: isWarm(), canWrite: responds && diskFault === undefined, details }
+  return { canEvaluate: isWarm() && !isMoved, canWrite: responds && !isMoved && diskFault === undefined, details }
+}
+
+async function requireBound(main: Storage['reader']): Promise<void> {
+  if (!(await isBound(main))) throw new Error('Persons are in the main database.')
 }
 
 async function respondsInTime(ping: Promise<void>): Promise<boolean> {

@@ -18,8 +18,8 @@ onEachDatabase('metrics of a server', dialect => {
   }
 
   it('show the size of the database and its connections', async () => {
-    await expect.poll(() => value('halyard_database_size_bytes')).toBeGreaterThan(10_000)
-    const open = await value('halyard_database_pool_connections{state="idle"}')
+    await expect.poll(() => value('halyard_database_size_bytes{database="main"}')).toBeGreaterThan(10_000)
+    const open = await value('halyard_database_pool_connections{database="main",state="idle"}')
     if (dialect === 'postgres') expect(open).toBeGreaterThan(0)
     else expect(open).toBeNaN()
   })

@@ -1,6 +1,5 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { sql } from 'kysely'
 import { type Config, readConfig } from '../../config.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
 import { schemaVersion } from '../../storage/migrations/migrate.ts'
@@ -15,12 +14,9 @@ import { monitoringFindings } from './monitoring-findings.ts'
 import { personsFindings } from './persons-findings.ts'
 import { listSecrets, type StoredSecret } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
-
-const good = (text: string): Finding => ({ isGood: true, text })
-const bad = (text: string): Finding => ({ isGood: false, text })
+import { bad, checkClock, checkIntegrity, good } from './storage-checks.ts'
 
 const freeBytesMin = 200 * 1024 * 1024
-const clockSkewMillisecondsMax = 5000
 
 interface Options {
   readonly security?: boolean
@@ -69,22 +65,33 @@ async function examine(): Promise<readonly Finding[]> {
     return [...findings, bad((error as Error).message)]
   }
   const storage = tryOpen(config)
-  if (!('kysely' in storage)) return [...findings, storage]
+  if (!('kysely' in storage)) return [...findings, storage, ...(await personsFindings(config, undefined))]
+  try {
+    const main = await examineMain(config, storage)
+    // Each of the two may be away without the other.
+    const persons = await personsFindings(config, main.responds ? storage : undefined)
+    return [...findings, ...main.findings, ...persons]
+  } finally {
+    await storage.close()
+  }
+}
+
+async function examineMain(config: Config, storage: Storage) {
+  const findings: Finding[] = []
   try {
     await storage.ping()
     const schema = await checkSchema(storage)
     findings.push(good(`The ${storage.dialect} database responds.`), schema, await checkClock(storage))
     if (schema.isGood) findings.push(...(await checkpointKeyFindings(config, storage)))
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
-    findings.push(...(await eventsFindings(config, storage)), ...(await personsFindings(config, storage)))
+    findings.push(...(await eventsFindings(config, storage)))
+    return { responds: true, findings }
   } catch (error) {
     findings.push(
       bad(`The database does not respond (${(error as Error).message}). Check DATABASE_URL and that it is running.`),
     )
-  } finally {
-    await storage.close()
+    return { responds: false, findings }
   }
-  return findings
 }
 
 function checkNode(): Finding {
@@ -128,24 +135,4 @@ async function checkSchema(storage: Storage): Promise<Finding> {
     : bad(
         `Schema version ${version}; this program expects ${newestVersion}. Run: halyard migrate (every start does it as well).`,
       )
-}
-
-/** Several nodes share one database; expiry and schedules need their clocks to agree. */
-async function checkClock(storage: Storage): Promise<Finding> {
-  if (storage.dialect === 'sqlite') return good(`System clock: ${new Date().toISOString()}.`)
-  const before = Date.now()
-  const { rows } = await sql<{ now: string }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(
-    storage.kysely,
-  )
-  const skew = Math.round(Number(rows[0]?.now) - (before + Date.now()) / 2)
-  return Math.abs(skew) <= clockSkewMillisecondsMax
-    ? good(`The clock agrees with the database's within ${Math.abs(skew)} ms.`)
-    : bad(`The clock differs from the database's by ${skew} ms. Set up time synchronization.`)
-}
-
-async function checkIntegrity(storage: Storage): Promise<Finding> {
-  const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(storage.kysely)
-  return rows[0]?.quick_check === 'ok'
-    ? good('The database file is intact.')
-    : bad(`The database file is damaged (${rows[0]?.quick_check}). Restore a backup.`)
 }

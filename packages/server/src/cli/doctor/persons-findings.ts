@@ -4,32 +4,52 @@ import { schemaVersion } from '../../storage/migrations/migrate.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import { personsMigrations } from '../../storage/persons-migrations/persons-migrations.ts'
 import { openPersonsStorage } from '../../storage/persons-storage.ts'
+import { refuseMissingFile } from '../with-database.ts'
 import type { Finding } from './security-findings.ts'
+import { bad, checkClock, checkIntegrity, good } from './storage-checks.ts'
 
-/** Whether persons are where the settings say, and that database responds. */
+/** Whether persons are where the settings say, and that database responds. Without the main database, only the latter. */
 export async function personsFindings(
   { personsDatabaseUrl }: Config,
-  main: Pick<Storage, 'kysely'>,
+  main: Pick<Storage, 'kysely'> | undefined,
 ): Promise<readonly Finding[]> {
-  const bad = (error: unknown): Finding[] => [{ isGood: false, text: (error as Error).message }]
-  if (personsDatabaseUrl === undefined) {
-    return checkBinding(main.kysely, undefined).then(() => [], bad)
-  }
-  const persons = openPersonsStorage(personsDatabaseUrl)
+  if (personsDatabaseUrl === undefined) return bindingFindings(main, undefined)
   try {
-    await persons.ping()
-    const version = await schemaVersion(persons.kysely).catch(() => 0)
-    const expected = personsMigrations.at(-1)!.version
-    if (version !== expected)
-      return bad(new Error(`The persons database has schema version ${version}; this program expects ${expected}.`))
-    await checkBinding(main.kysely, persons.kysely)
-    return [
-      { isGood: true, text: `The ${persons.dialect} persons database responds; its schema has version ${version}.` },
-    ]
+    refuseMissingFile(personsDatabaseUrl, 'PERSONS_DATABASE_URL')
+    const persons = openPersonsStorage(personsDatabaseUrl)
+    try {
+      return [...(await storageFindings(persons)), ...(await bindingFindings(main, persons))]
+    } finally {
+      await persons.close()
+    }
   } catch (error) {
-    const text = `The persons database: ${(error as Error).message} Check PERSONS_DATABASE_URL and that it is running.`
-    return [{ isGood: false, text }]
-  } finally {
-    await persons.close()
+    return [bad(`The persons database: ${(error as Error).message} Check PERSONS_DATABASE_URL and that it is running.`)]
   }
 }
+
+async function storageFindings(persons: Storage): Promise<readonly Finding[]> {
+  await persons.ping()
+  const version = await schemaVersion(persons.kysely).catch(() => 0)
+  const expected = personsMigrations.at(-1)!.version
+  const schema =
+    version === expected
+      ? good(`The ${persons.dialect} persons database responds; its schema has version ${version}.`)
+      : bad(
+          `The persons database has schema version ${version}; this program expects ${expected}. ${
+            version > expected ? 'Start the newer Halyard.' : 'Run: halyard migrate (every start does it as well).'
+          }`,
+        )
+  const name = 'persons database'
+  return [schema, persons.sqlite ? await checkIntegrity(persons, name) : await checkClock(persons, `the ${name}`)]
+}
+
+const bindingFindings = (
+  main: Pick<Storage, 'kysely'> | undefined,
+  persons: Pick<Storage, 'kysely'> | undefined,
+): Promise<readonly Finding[]> =>
+  main === undefined
+    ? Promise.resolve([])
+    : checkBinding(main.kysely, persons?.kysely).then(
+        () => [],
+        error => [bad((error as Error).message)],
+      )

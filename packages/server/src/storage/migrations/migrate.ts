@@ -22,9 +22,9 @@ const pauseMilliseconds = { first: 100, max: 5000 }
 const waitMillisecondsMax = 15 * 60_000
 
 export class NewerDatabaseError extends ExplainedError {
-  constructor(stored: number, supported: number) {
+  constructor(stored: number, supported: number, database = 'database') {
     super(
-      `The database has schema version ${stored}, but this Halyard knows only ${supported}. ` +
+      `The ${database} has schema version ${stored}, but this Halyard knows only ${supported}. ` +
         'It was opened by a newer Halyard: start that version, or restore a backup made before the upgrade.',
     )
     this.name = 'NewerDatabaseError'
@@ -37,14 +37,15 @@ class OtherSchemaError extends ExplainedError {}
 /** The first step of the schema of persons has this name, and no step of the main one is first with it. */
 const firstStepOfPersons = 'persons'
 
+const isForPersons = (steps: readonly Migration[]): boolean => steps[0]?.name === firstStepOfPersons
+
 /** The steps of one schema would fail in the other, or believe that a newer program has made it. */
 async function refuseOtherSchema(db: Kysely<Tables>, steps: readonly Migration[]): Promise<void> {
   const first = await db.selectFrom('schema_migrations').select('name').where('version', '=', 1).executeTakeFirst()
   if (!first) return
-  const isForPersons = steps[0]?.name === firstStepOfPersons
-  if ((first.name === firstStepOfPersons) === isForPersons) return
+  if ((first.name === firstStepOfPersons) === isForPersons(steps)) return
   throw new OtherSchemaError(
-    isForPersons
+    isForPersons(steps)
       ? 'PERSONS_DATABASE_URL names a main database of Halyard. Set it to one of its own for persons.'
       : 'DATABASE_URL names a database of persons. Set it to the main database, and PERSONS_DATABASE_URL to this one.',
   )
@@ -84,7 +85,8 @@ export async function migrate(
 async function nextStep(db: Kysely<Tables>, steps: readonly Migration[]): Promise<Migration | undefined> {
   const current = await schemaVersion(db)
   const newest = steps.at(-1)?.version ?? 0
-  if (current > newest) throw new NewerDatabaseError(current, newest)
+  if (current > newest)
+    throw new NewerDatabaseError(current, newest, isForPersons(steps) ? 'persons database' : undefined)
   return steps.find(step => step.version > current)
 }
 
