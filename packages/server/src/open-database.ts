@@ -17,6 +17,7 @@ import type { Storage } from './storage/open-storage.ts'
 import { personsMigrations } from './storage/persons-migrations/persons-migrations.ts'
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSecretBox } from './storage/secret-box.ts'
+import { skipKnownIds } from './storage/skip-known-ids.sql.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
 import { clearStoreMemory, createStoreMemory, databaseOn, sqlStores } from './stores.ts'
@@ -49,6 +50,7 @@ export async function openDatabase(deps: Deps) {
     await migrateSchema(personsStorage, log, personsMigrations)
   }
   await bindPersons(storage, personsStorage)
+  if (personsStorage) await skipKnownIds(storage, personsStorage)
   watchStorages(metrics.registry, { main: storage, ...(personsStorage && { persons: personsStorage }) })
   const exchange = await createChangeExchange(deps)
   const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
