@@ -208,7 +208,6 @@ const personFactories = {
   eventDays: ({ db, end }) => sqlEventDayStore(db, announcePersons(end)),
   groups: ({ db, end }) => sqlGroupStore(db, announceGroup(end)),
   persons: ({ db, end }) => sqlPersonStore(db, announcePersons(end)),
-  instance: mainFactories.instance,
   personRetention: ({ db, end, limits }) =>
     sqlPersonRetentionStore(db, limits?.personDays !== undefined, announcePersons(end)),
   projectRemains: ({ db }) => sqlProjectRemainsStore(db),

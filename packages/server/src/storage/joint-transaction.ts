@@ -18,7 +18,7 @@ export async function transactionOnBoth<Main, Persons, T>(
   const attempt = () =>
     untilWon(
       async state => {
-        const people = await persons.begin()
+        const people = await persons.begin(hints)
         const rest = await main.begin(hints).catch(async error => {
           await people.rollBack().catch(() => {})
           throw error

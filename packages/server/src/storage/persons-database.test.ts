@@ -1,14 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createIngest } from '../features/events/ingest/ingest.ts'
 import { newUuid } from '../features/identity/secret.ts'
 import { createPersonLedger } from '../features/persons/person-ledger.ts'
 import { removeProjectRemains } from '../features/persons/retention/remove-project-remains.ts'
+import { trimPersons } from '../features/persons/retention/trim-persons.ts'
 import { instantOf } from '../instant.ts'
 import type { JobContext } from '../jobs/job-runner.ts'
 import { createTestDatabase, dialects, type TestDatabase } from '../testing/databases.ts'
 import { createFaultInjector } from '../testing/failing-statement.ts'
 import { removable } from '../testing/removable-database.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { type Reply, type Scenario, startScenario } from '../testing/scenario.ts'
 import { migrate } from './migrations/migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import { personsMigrations } from './persons-migrations/persons-migrations.ts'
@@ -19,6 +22,7 @@ import { copyPersons, finishMove, removeCopies } from './transfer/migrate-person
 
 const ofPersons = dialects.at(-1)!
 const pro = { groups: [{ properties: [{ key: 'plan', value: 'pro', type: 'person' }] }] }
+const lastMonth = { value: 'performed_event', time_value: 30, time_interval: 'day' }
 const everyone = { groups: [{ rollout_percentage: 100 }] }
 
 describe('a batch of events', () => {
@@ -107,6 +111,13 @@ describe('an outage', () => {
     const { body } = await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id })
     return [body.flags.all?.enabled, body.flags.pro?.enabled, body.errorsWhileComputingFlags]
   }
+  const failures = (database: string) =>
+    `halyard_database_write_failures_total{database="${database}",kind="unavailable"}`
+  /** NaN while the series does not exist. */
+  const metric = async (series: string): Promise<number> => {
+    const line = (await s.get('/metrics')).text.split('\n').find(text => text.startsWith(`${series} `))
+    return Number(line?.split(' ').at(-1) ?? Number.NaN)
+  }
   const ready = async () => {
     const { status, body } = await s.get('/_readyz')
     return [status, body.database, body.persons_database]
@@ -118,6 +129,10 @@ describe('an outage', () => {
     expect(await evaluate('ada')).toEqual([true, true, false])
     expect((await send('ada')).status).toBe(503)
     expect(await ready()).toEqual([503, 'away', 'ok'])
+    // Read again and again meanwhile.
+    await expect.poll(() => metric('halyard_person_cache_age_seconds')).toBeLessThan(1)
+    expect(await metric(failures('main'))).toBeGreaterThan(0)
+    expect(await metric(failures('persons'))).toBe(0)
     databases.main.setAway(false)
     expect((await send('ada')).status).toBe(200)
   })
@@ -133,6 +148,8 @@ describe('an outage', () => {
     const flag = await s.post(`${s.project}/feature_flags/`, { key: 'written meanwhile' })
     expect(flag.status).toBe(201)
     expect(await ready()).toEqual([200, 'ok', 'away'])
+    expect(await metric(failures('persons'))).toBeGreaterThan(0)
+    await expect.poll(() => metric('halyard_person_cache_age_seconds')).toBeGreaterThan(1)
     databases.persons.setAway(false)
     expect((await send('dora')).status).toBe(200)
     // Lookups pause for a moment after a failure.
@@ -166,6 +183,127 @@ describe('several nodes', () => {
     await expect.poll(seen).toBe(true)
     await set('free')
     await expect.poll(seen).toBe(false)
+  })
+})
+
+describe.runIf(ofPersons === 'postgres')('a large transaction', () => {
+  it('survives that one of the databases waits for the other for long', async () => {
+    const s = await startScenario('postgres', { persons: 'postgres' })
+    const changed = await s.halyard.database.transaction(
+      async tx => {
+        // PostgreSQL ends other transactions that are idle for five seconds.
+        await wait(6000)
+        const ref = { typeIndex: 0, key: 'acme' }
+        const update = { set: { size: 1 }, setOnce: {}, unset: [] }
+        await tx.people.groups.update(s.projectId, ref, update, instantOf(new Date()))
+        return tx.projects.listExisting([s.projectId])
+      },
+      { isLarge: true, withPersons: true },
+    )
+    expect([...changed]).toEqual([s.projectId])
+    await s.close()
+  })
+})
+
+const findPerson = async ({ halyard, projectId }: Scenario, distinctId: string): Promise<number> => {
+  const personIds = await halyard.database.people.query(tx => tx.cohortMembers.findPersons(projectId, [distinctId]))
+  return personIds.get(distinctId)!
+}
+
+/** For a lock, of this database. */
+const untilOneWaits = ({ kysely }: Storage) =>
+  expect
+    .poll(
+      async () => {
+        const { rows } = await sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(kysely)
+        return rows.length
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(1)
+
+describe.runIf(ofPersons === 'postgres')('retention', () => {
+  it('keeps a person that another transaction makes a member at the same moment', async () => {
+    const s = await startScenario('postgres', { persons: 'postgres', environment: { HALYARD_PERSON_DAYS: '30' } })
+    const cohort = (await s.post(`${s.project}/cohorts/`, { name: 'Kept', is_static: true })).body
+    const batch = ['ada', 'ben'].map(distinct_id => ({ event: '$set', distinct_id, $set: { plan: 'pro' } }))
+    expect((await s.post('/batch/', { api_key: s.projectToken, batch })).status).toBe(200)
+    const listed = async () => (await s.get(`${s.project}/persons/`)).body.results
+    const personId = await findPerson(s, 'ada')
+    const { read, transaction, people } = s.halyard.database
+    const now = instantOf(new Date(Date.now() + 40 * 24 * 3_600_000))
+    let trimmed: Promise<void> | undefined
+    await people.transaction(async tx => {
+      await tx.cohortMembers.add(s.projectId, cohort.id, [personId])
+      trimmed = trimPersons(30).run({ now, read, transaction, people, isStopping: () => false })
+      await untilOneWaits(s.halyard.personsStorage!)
+    })
+    await trimmed
+    expect((await listed()).map(({ distinct_ids }: { distinct_ids: string[] }) => distinct_ids)).toEqual([['ada']])
+    await s.close()
+  })
+})
+
+/** No database sees that two transactions wait for each other in both: so all of them lock persons first. SQLite has one writer. */
+describe.runIf(ofPersons === 'postgres')('while another transaction holds a person, a cohort is not locked', () => {
+  let s: Scenario
+  let personId: number
+  beforeAll(async () => {
+    s = await startScenario('postgres', { persons: 'postgres' })
+    const batch = [{ event: '$set', distinct_id: 'ada', $set: { plan: 'pro' } }]
+    expect((await s.post('/batch/', { api_key: s.projectToken, batch })).status).toBe(200)
+    personId = await findPerson(s, 'ada')
+  })
+  afterAll(() => s.close())
+
+  /** As a merge does before it corrects the number of members. */
+  async function whileHeld(start: () => Promise<unknown>, cohortIds: () => Promise<readonly number[]>) {
+    const { storage, personsStorage } = s.halyard
+    await personsStorage!.kysely.transaction().execute(async tx => {
+      await tx.selectFrom('persons').select('id').where('id', '=', personId).forUpdate().execute()
+      const started = start()
+      started.catch(() => {})
+      await untilOneWaits(personsStorage!)
+      await storage.kysely.transaction().execute(async main => {
+        const ids = await cohortIds()
+        expect(ids).not.toEqual([])
+        await main.selectFrom('cohorts').select('id').where('id', 'in', ids).forUpdate().noWait().execute()
+        await main
+          .selectFrom('cohort_jobs')
+          .select('cohort_id')
+          .where('cohort_id', 'in', ids)
+          .forUpdate()
+          .noWait()
+          .execute()
+      })
+    })
+  }
+
+  it('by a request that changes its name and its members', async () => {
+    const cohort = (await s.post(`${s.project}/cohorts/`, { name: 'Old', is_static: true })).body
+    let reply: Promise<Reply> | undefined
+    await whileHeld(
+      () => (reply = s.patch(`${s.project}/cohorts/${cohort.id}/`, { name: 'New', distinct_ids: ['ada'] })),
+      async () => [cohort.id],
+    )
+    const { status, body } = await reply!
+    expect([status, body.name, body.added, body.count]).toEqual([200, 'New', 1, 1])
+  })
+
+  it('by the job that fills it', async () => {
+    const flag = await s.post(`${s.project}/feature_flags/`, { key: 'all', filters: everyone })
+    const create = `${s.project}/feature_flags/${flag.body.id}/create_static_cohort_for_flag/`
+    let id = 0
+    await whileHeld(
+      async () => {
+        id = (await s.post(create, {})).body.cohort.id
+        await s.halyard.jobs.runDue(instantOf(new Date()))
+      },
+      async () => [id],
+    )
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    await expect.poll(async () => (await s.get(`${s.project}/cohorts/${id}/`)).body.count).toBe(1)
   })
 })
 
@@ -336,6 +474,18 @@ describe('a start', () => {
     await s.close()
   })
 
+  it('takes a node out of service that was started without the setting, before another one with it', async () => {
+    const [url, personsUrl] = [await create('migrated'), await create('empty')]
+    const [first, second] = [await start(url), await start(url, personsUrl)]
+    for (const path of ['/_readyz', '/_readyz?for=evaluation']) {
+      const { status, body } = await first.get(path)
+      expect([status, body.persons_database]).toEqual([503, 'not set'])
+      expect((await second.get(path)).status).toBe(200)
+    }
+    await second.close()
+    await first.close()
+  })
+
   it('refuses the persons of another installation', async () => {
     const personsUrl = await create('empty')
     await (await start(await create('migrated'), personsUrl)).close()
@@ -360,7 +510,60 @@ describe('a start', () => {
     await expect(migrate(main.kysely, dialect, { steps: personsMigrations })).rejects.toThrow(
       'PERSONS_DATABASE_URL names a main database',
     )
+    const newer = { version: personsMigrations.at(-1)!.version + 1, name: 'future', applied_at: '2026' }
+    await persons.kysely.insertInto('schema_migrations').values(newer).execute()
+    await expect(migrate(persons.kysely, dialect, { steps: personsMigrations })).rejects.toThrow('The persons database')
     for (const storage of [main, persons]) await storage.close()
+  })
+
+  it.each(dialects)('gives no new project or cohort an id of the past, when %s was restored', async dialect => {
+    const databases = [
+      await createTestDatabase(dialect, 'empty'),
+      await createTestDatabase(ofPersons, 'empty'),
+    ] as const
+    made.push(...databases)
+    const [databaseUrl, personsUrl] = databases.map(({ url }) => url) as [string, string]
+    const s = await startScenario(dialect, { databaseUrl, personsUrl })
+    const values = [{ ...{ type: 'behavioral', event_type: 'events', key: 'paid' }, ...lastMonth }]
+    const create = async ({ post, project }: Scenario) => {
+      const { id } = (await post('/api/projects/', { name: 'New' })).body
+      const of = `/api/projects/${id}`
+      const cohort = (await post(`${project}/cohorts/`, { name: 'New', is_static: true })).body.id
+      const paying = await post(`${project}/cohorts/`, {
+        name: 'Paying',
+        filters: { properties: { type: 'AND', values } },
+      })
+      expect(paying.status).toBe(201)
+      return { id, of, cohort, paying: paying.body.id }
+    }
+    const send = (api_key: string) =>
+      s.post('/batch/', { api_key, batch: [{ event: 'paid', distinct_id: 'ada', $set: { plan: 'pro' } }] })
+    const first = await create(s)
+    expect((await send(s.projectToken)).status).toBe(200)
+    expect((await send((await s.get(`${first.of}/`)).body.api_token)).status).toBe(200)
+    const add = `${s.project}/cohorts/${first.cohort}/add_persons_to_static_cohort/`
+    expect((await s.patch(add, { distinct_ids: ['ada'] })).body.added).toBe(1)
+    await s.close()
+
+    const main = openStorage(databaseUrl)
+    const tables = ['cohorts', 'counted_events', 'projects'] as const
+    for (const table of tables) {
+      const lastId = table === 'projects' ? s.projectId : 0
+      await main.kysely.deleteFrom(table).where('id', '>', lastId).execute()
+      if (dialect === 'sqlite')
+        await sql`update sqlite_sequence set seq = ${lastId} where name = ${table}`.execute(main.kysely)
+      else await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${lastId + 1}, false)`.execute(main.kysely)
+    }
+    await main.close()
+
+    const restored = await startScenario(dialect, { databaseUrl, personsUrl })
+    const second = await create(restored)
+    expect(second.id).toBeGreaterThan(first.id)
+    for (const cohort of [second.cohort, second.paying]) {
+      const { results } = (await restored.get(`${restored.project}/cohorts/${cohort}/persons/`)).body
+      expect(results).toEqual([])
+    }
+    await restored.close()
   })
 
   it('refuses to look for persons elsewhere than before', async () => {

@@ -168,6 +168,8 @@ export function createSqlDatabase<Stores>(
       const { end, hasChanges, prepare } = collectEnd()
       const start = isLarge ? kysely.startTransaction().setAccessMode('read write') : kysely.startTransaction()
       const tx = await start.execute()
+      // It waits without a statement while the other one works.
+      if (isLarge && dialect === 'postgres') await tx.executeQuery(longIdleLimit)
       return {
         stores: storesOn(tx, end),
         prepare: () => prepare(tx),
@@ -213,6 +215,8 @@ export function createSqlDatabase<Stores>(
     },
   }
 }
+
+const longIdleLimit = CompiledQuery.raw('set local idle_in_transaction_session_timeout = 60000')
 
 /** Pipelined with the first statement of the transaction. */
 const statementLimit = (milliseconds: number): PreparedCompiledQuery => ({

@@ -108,19 +108,28 @@ export async function commitCohort(
   planned: PlannedCohort,
   authorization: Authorization,
 ): Promise<CommittedCohort> {
-  const { project, stored, added, removed, at } = planned
+  const { stored } = planned
   if (isUnchangedCohort(planned)) return { cohort: stored }
+  // Before the cohort's row is locked: a merge holds persons when it comes to the cohort, and no database sees a deadlock across two.
+  const { counts, after } = await commitMembers(tx, planned)
   if (planned.changes.length > 0) await saveContent(tx, planned, authorization)
+  if (after) await recordMembers(tx, planned, after, authorization)
+  return { cohort: await reread(tx, stored), ...counts }
+}
+
+/** What to return, and what to record unless nothing has changed. */
+async function commitMembers(
+  tx: Stores,
+  { project, stored, added, removed, at }: PlannedCohort,
+): Promise<{ readonly counts?: object | undefined; readonly after?: Readonly<Record<string, unknown>> }> {
   if (removed) {
-    const change = await removeMembers(tx, project, stored, removed)
-    if (change.removed > 0) await recordMembers(tx, planned, { removed: change.removed }, authorization)
-    return { cohort: await reread(tx, stored), ...change }
+    const counts = await removeMembers(tx, project, stored, removed)
+    return { counts, ...(counts.removed > 0 && { after: { removed: counts.removed } }) }
   }
-  if (isEmpty(added)) return { cohort: await reread(tx, stored) }
-  const change = await addMembers(tx, project, stored, added, at)
-  const count = change?.added ?? { queued: added.distinctIds.length }
-  if (count !== 0) await recordMembers(tx, planned, { added: count }, authorization)
-  return { cohort: await reread(tx, stored), ...change }
+  if (isEmpty(added)) return {}
+  const counts = await addMembers(tx, project, stored, added, at)
+  const count = counts?.added ?? { queued: added.distinctIds.length }
+  return { counts, ...(count !== 0 && { after: { added: count } }) }
 }
 
 async function saveContent(

@@ -19,8 +19,8 @@ interface CohortWorkOptions {
   readonly onMore: () => void
 }
 
-/** A run ends well before its lease expires. */
 const withPersons = { withPersons: true }
+/** A run ends well before its lease expires. */
 const runMilliseconds = 20_000
 const savedEveryMilliseconds = 2000
 const recountAfterMilliseconds = 24 * 60 * 60 * 1000
@@ -132,14 +132,29 @@ class CohortJobRun {
     const { projectId, cohortId } = this.#job
     const query = { definitions: task.definitions, key: task.flagKey }
     const last = await this.#resumeScan(query, task.now, (next, on) =>
-      this.#context.transaction(async tx => {
-        if (!(await tx.cohortJobs.advance(next))) return false
+      this.#unlessSuperseded(async tx => {
         const added = await tx.people.cohortMembers.add(projectId, cohortId, on)
         await tx.cohorts.addToCount(cohortId, added)
-        return true
-      }, withPersons),
+        return tx.cohortJobs.advance(next)
+      }),
     )
     if (last.isComplete) await this.#finishFilling({ added: last.job.matched })
+  }
+
+  /**
+   * False, and nothing is done, when the job was superseded or removed. That is found out last: all that change members lock persons before
+   * rows of the cohort, since no database sees a deadlock across two.
+   */
+  async #unlessSuperseded(work: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+    try {
+      await this.#context.transaction(async tx => {
+        if (!(await work(tx))) throw new SupersededError()
+      }, withPersons)
+      return true
+    } catch (error) {
+      if (error instanceof SupersededError) return false
+      throw error
+    }
   }
 
   async #importIds(): Promise<void> {
@@ -195,6 +210,9 @@ class CohortJobRun {
     })
   }
 }
+
+/** Rolls back what a superseded job has done. */
+class SupersededError extends Error {}
 
 const afterEachCommit = (context: JobContext, listener: () => void): JobContext => ({
   ...context,

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../../instant.ts'
 import { inParts } from '../../../storage/in-batches.ts'
+import { isSqlite } from '../../../storage/prepared-query.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
 import { removeBelongings } from '../remove-belongings.sql.ts'
 
@@ -74,6 +75,10 @@ export function sqlPersonRetentionStore(
         .execute()
       if (unseen.length === 0) return 0
       const ids = unseen.map(row => row.person_id)
+      // Who makes them members holds them as well: from now on, the members below are all of them.
+      if (!isSqlite(db)) {
+        await db.selectFrom('persons').select('id').where('id', 'in', ids).orderBy('id').forUpdate().execute()
+      }
       onChanged(ids)
       const members = db.selectFrom('cohort_people').select('person_id').where('person_id', 'in', ids)
       // Members are examined again when the time has passed once more.
