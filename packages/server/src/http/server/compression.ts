@@ -41,12 +41,18 @@ const compressedSyncBytesMax = 1024 * 1024
 /** Most responses fit into one small chunk, which is allocated for every response. */
 const chunkSize = 4096
 const quickGzip = { level: 2, chunkSize }
+/** A smaller window takes less to prepare, but larger bodies longer to compress, to more bytes. */
+const smallGzip = { ...quickGzip, windowBits: 14, memLevel: 7 }
+const smallGzipBytesMax = 32 * 1024
 const quickBrotli = { ...brotliOptions(1), chunkSize }
 
 /** With little effort, for evaluations, which are made once: time matters more than size. */
 export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
   const isSync = bytes.length <= compressedSyncBytesMax
-  if (encoding === 'gzip') return isSync ? gzipSync(bytes, quickGzip) : gzipAsync(bytes, quickGzip)
+  if (encoding === 'gzip') {
+    const options = bytes.length <= smallGzipBytesMax ? smallGzip : quickGzip
+    return isSync ? gzipSync(bytes, options) : gzipAsync(bytes, options)
+  }
   return isSync ? brotliCompressSync(bytes, quickBrotli) : brotliAsync(bytes, quickBrotli)
 }
 
