@@ -1,8 +1,11 @@
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { EventEmitter, once } from 'node:events'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type EventSpool, openEventSpool } from './event-spool.ts'
+import { forwardEvents } from './forward-events.ts'
+import type { Upstream } from './upstream.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -72,4 +75,30 @@ it('rejects batches when full, and accepts more once space is free', async () =>
   await spool.append({ project, events: [event('d')] })
   expect(await takeAll(spool)).toHaveLength(1)
   await spool.close()
+})
+
+it('forwards again after a file could not be read', async () => {
+  const spool = await openEventSpool(folder, 1e6)
+  await spool.append({ project, events: [event('kept')] })
+  const [name] = await readdir(folder)
+  const path = join(folder, name!)
+  await rename(path, `${path}.aside`)
+  await mkdir(path)
+  const calls = new EventEmitter()
+  const failed = once(calls, 'failed')
+  const sent = once(calls, 'sent')
+  const upstream = {
+    async send(batches: readonly string[]) {
+      calls.emit('sent', batches)
+      return []
+    },
+  } as unknown as Upstream
+  const log = { warn() {}, error: (details: { err?: Error }) => calls.emit('failed', details.err) }
+  const forwarding = forwardEvents({ spool, upstream, log })
+  expect(await failed).toMatchObject([{ code: 'EISDIR' }])
+  await rm(path, { recursive: true })
+  await rename(`${path}.aside`, path)
+  const [lines] = (await sent) as [readonly string[]]
+  expect(lines.map(line => JSON.parse(line).events[0].event)).toEqual(['kept'])
+  await forwarding.close()
 })

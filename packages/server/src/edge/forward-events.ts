@@ -54,24 +54,36 @@ export function forwardEvents({ spool, upstream, log }: Options): Forwarding {
       } catch (error) {
         if (closing.signal.aborted) return
         if (failures === 0) log.warn({ problem: (error as Error).message }, 'events wait for the upstream')
-        await wait(retryDelay(failures + 1, retryMilliseconds), undefined, { signal: closing.signal }).catch(() => {})
+        await pause(failures + 1)
       }
     }
+  }
+
+  async function forwardOldest(): Promise<void> {
+    const file = await spool.takeOldest()
+    if (!file) return spool.filled()
+    for (const batches of requestsOf(file.lines)) await sendUntilTaken(batches)
+    if (!closing.signal.aborted) await file.remove()
   }
 
   async function run(): Promise<void> {
-    while (!closing.signal.aborted) {
-      const file = await spool.takeOldest()
-      if (!file) {
-        await spool.filled()
-        continue
+    for (let failures = 0; !closing.signal.aborted; ) {
+      try {
+        await forwardOldest()
+        failures = 0
+      } catch (error) {
+        // For example too many open files. The events stay in the spool.
+        if (failures === 0) log.error({ err: error }, 'the queue of events cannot be read or cleared')
+        failures += 1
+        await pause(failures)
       }
-      for (const batches of requestsOf(file.lines)) await sendUntilTaken(batches)
-      if (!closing.signal.aborted) await file.remove()
     }
   }
 
-  const running = run().catch(error => log.error({ err: error }, 'events are no longer forwarded'))
+  const pause = (failures: number): Promise<void> =>
+    wait(retryDelay(failures, retryMilliseconds), undefined, { signal: closing.signal }).catch(() => {})
+
+  const running = run()
   return {
     get forwarded() {
       return forwarded

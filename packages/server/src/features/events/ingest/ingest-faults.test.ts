@@ -94,6 +94,21 @@ onEachDatabase('ingest under faults', dialect => {
     expect(series).toMatchObject([{ calls: 1, users: 1 }])
   })
 
+  it('rejects events of a project that is deleted while they wait', async () => {
+    const { body: project } = await s.post('/api/projects/', { name: 'Short-lived' })
+    const send = (distinctId: string) =>
+      s.as(undefined).post('/batch/', {
+        api_key: project.api_token,
+        batch: [{ event: 'seen', distinct_id: distinctId, $set: { a: 1 } }],
+      })
+    expect((await send('first')).status).toBe(200)
+    const deleting = s.delete(`/api/projects/${project.id}/`)
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, index) => send(`p${index}`)))
+    expect((await deleting).status).toBe(204)
+    for (const { status, body } of replies.filter(reply => reply.status !== 200))
+      expect([status, body.detail]).toEqual([401, 'No project has this token.'])
+  })
+
   it('deletes a person atomically', async () => {
     const { snapshots } = s.halyard.serving
     // The previous test changed the project: its reload must not consume the injected faults.

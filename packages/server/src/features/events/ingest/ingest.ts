@@ -177,11 +177,18 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   }
 
+  /** Whether a write failed since the project was deleted after its events were accepted into the queue. */
+  async function isDeleted(token: string, error: unknown): Promise<boolean> {
+    if (error instanceof Problem) return false
+    await options.catchUp?.().catch(() => {})
+    return (await findProject(token).catch(() => null)) === undefined
+  }
+
   return {
     async receive(body, path, ip) {
       const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
       const served = await findProject(token)
-      if (!served) throw new Problem('unauthenticated', 'No project has this token.')
+      if (!served) throw noSuchProject()
       const { $lib, $lib_version } = events[0]?.properties ?? {}
       options.noteLibrary?.(served.project.id, $lib, $lib_version)
       observer.received(events.length + malformed)
@@ -192,9 +199,13 @@ export function createIngest(options: IngestOptions): Ingest {
         events: part,
         size: part.length,
       }))
-      await withinProjectLimit(served.project.id, kept.length, () =>
-        allSettledOrThrow(batches.map(batch => queue.submit(batch))),
-      )
+      try {
+        await withinProjectLimit(served.project.id, kept.length, () =>
+          allSettledOrThrow(batches.map(batch => queue.submit(batch))),
+        )
+      } catch (error) {
+        throw (await isDeleted(token, error)) ? noSuchProject() : error
+      }
     },
     async receiveBatches(batches) {
       // Plugins do not see recorded batches again. Concurrent duplicates are detected in the write transaction.
@@ -230,6 +241,8 @@ async function claimNewBatches(
 
 const eventsByProject = (batches: readonly Batch[]): ReadonlyMap<number, readonly IncomingEvent[]> =>
   new Map(byProject(batches).map(({ served, events }) => [served.project.id, events]))
+
+const noSuchProject = (): Problem => new Problem('unauthenticated', 'No project has this token.')
 
 const tooManyWaiting = (max: number): Problem =>
   new Problem(
