@@ -88,7 +88,7 @@ function FilterForm({ organizationId, onFilter }: { organizationId: string; onFi
         <TextField label={t.audit.search} {...field('search')} />
         <NativeSelect
           label={t.audit.person}
-          w={240}
+          w={180}
           data={[{ value: '', label: t.audit.anyone }, ...people]}
           {...field('user')}
         />

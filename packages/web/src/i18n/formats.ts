@@ -22,6 +22,7 @@ export function formatsOf(language: string): Formats {
 
 function createFormats(language: string) {
   const day = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }))
+  const time = once(() => new Intl.DateTimeFormat(language, { timeStyle: 'short' }))
   const moment = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' }))
   const precise = once(() => new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' }))
   const percent = once(() => new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 }))
@@ -30,6 +31,7 @@ function createFormats(language: string) {
   const exactDistance = once(() => new Intl.RelativeTimeFormat(language))
   return {
     day: (instant: string) => day().format(new Date(instant)),
+    time: (instant: string) => time().format(new Date(instant)),
     moment: (instant: string) => moment().format(new Date(instant)),
     /** The relative time, or the date once that is more useful. */
     ago(instant: string, now: number) {

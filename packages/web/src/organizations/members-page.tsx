@@ -90,6 +90,7 @@ export function MembersPage() {
                       <NativeSelect
                         key="level"
                         size="xs"
+                        miw={120}
                         aria-label={t.members.levelOf(user.first_name)}
                         value={String(level)}
                         onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}

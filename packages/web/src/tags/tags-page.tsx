@@ -85,7 +85,7 @@ export function TagsPage() {
                     </Link>,
                     count(tag.flag_count),
                     tag.editable_count > 0 && (
-                      <Group key="actions" gap="xs" justify="flex-end">
+                      <Group key="actions" gap="xs" justify="flex-end" wrap="nowrap">
                         <Button
                           variant="subtle"
                           size="compact-sm"

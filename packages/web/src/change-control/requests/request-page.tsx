@@ -57,7 +57,8 @@ function Request({ project, request }: { project: Project; request: ChangeReques
   return (
     <Page
       title={request.title}
-      intro={<Intro projectId={projectId} request={request} />}
+      parents={[{ label: t.requests.title, to: `/project/${projectId}/requests` }]}
+      intro={<Intro projectId={projectId} request={request} flag={flag} />}
       actions={
         <>
           <RequestState state={request.state} isEmergency={request.emergency_reason !== null} />
@@ -69,7 +70,6 @@ function Request({ project, request }: { project: Project; request: ChangeReques
         <Stack gap="lg" className={classes.content as string}>
           <DecisionHints request={request} actions={actions} />
           <RequestNotices request={request} />
-          <Target projectId={projectId} request={request} flag={flag} />
           <Section title={isOpen ? t.requests.changes : t.requests.requestedChanges}>
             {changes.length === 0 ? (
               <Text size="sm">{t.requests.noChanges}</Text>
@@ -102,13 +102,12 @@ function Request({ project, request }: { project: Project; request: ChangeReques
   )
 }
 
-function Intro({ projectId, request }: { projectId: string; request: ChangeRequestDetail }) {
+function Intro(props: TargetProps) {
   const t = useMessages()
+  const { request } = props
   return (
     <>
-      <Anchor component={Link} to={`/project/${projectId}/requests`} size="sm" underline="always">
-        {t.requests.back}
-      </Anchor>
+      <Target {...props} />
       {' · '}
       {t.requests.by(request.created_by.first_name || request.created_by.email)}
       {' · '}
@@ -119,6 +118,11 @@ function Intro({ projectId, request }: { projectId: string; request: ChangeReque
 
 interface Props {
   request: ChangeRequestDetail
+}
+
+interface TargetProps extends Props {
+  projectId: string
+  flag: Flag | undefined
 }
 
 /** When a requested schedule runs. */
@@ -136,7 +140,8 @@ function scheduledTexts({ intent }: ChangeRequestDetail, t: Messages, { moment, 
   return [...start, ...(repeated ? [repeated] : []), ...(reverted ? [t.requests.reverted(reverted)] : [])]
 }
 
-function Target({ projectId, request, flag }: Props & { projectId: string; flag: Flag | undefined }) {
+/** What the request changes. */
+function Target({ projectId, request, flag }: TargetProps) {
   const t = useMessages()
   const formats = useFormats()
   const { resource_type, resource_id } = request
@@ -144,13 +149,13 @@ function Target({ projectId, request, flag }: Props & { projectId: string; flag:
   const key = String(request.intent.key ?? '')
   if (resource_id === null) {
     return (
-      <Text size="sm">
+      <>
         {t.requests.newFlag}: {key}
-      </Text>
+      </>
     )
   }
   return (
-    <Text size="sm">
+    <>
       {resource_type === 'scheduled_change' &&
         [t.requests.scheduled, ...scheduledTexts(request, t, formats), ''].join(' · ')}
       <Anchor
@@ -161,7 +166,7 @@ function Target({ projectId, request, flag }: Props & { projectId: string; flag:
       >
         {flag?.key ?? `${isCohort ? t.requests.cohort : t.flags.columnFlag} #${resource_id}`}
       </Anchor>
-    </Text>
+    </>
   )
 }
 

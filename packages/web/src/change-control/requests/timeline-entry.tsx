@@ -25,7 +25,7 @@ export function TimelineEntry({ who, what, at, note = '', actions, children }: P
     <div className={classes.entry}>
       <Avatar size={28} radius="xl" color="initials" name={name} aria-hidden="true" />
       <div className={classes.text}>
-        <Group justify="space-between" gap="xs">
+        <Group justify="space-between" align="flex-start" wrap="nowrap" gap="xs">
           <Text size="sm">
             {who !== undefined && <b>{name} </b>}
             {what}{' '}
@@ -33,7 +33,11 @@ export function TimelineEntry({ who, what, at, note = '', actions, children }: P
               <RelativeTime instant={at} /> {note}
             </Text>
           </Text>
-          {actions && <Group gap={4}>{actions}</Group>}
+          {actions && (
+            <Group gap={4} wrap="nowrap">
+              {actions}
+            </Group>
+          )}
         </Group>
         {children}
       </div>

@@ -174,7 +174,7 @@ function Change({ text, color, people }: ChangeProps) {
         {text}
       </Text>
       {people.length > 0 && (
-        <Text size="xs" c="dimmed" flex="1 1 10rem" miw={0} truncate>
+        <Text size="xs" c="dimmed" flex="1 1 10rem" miw={0} style={{ overflowWrap: 'anywhere' }}>
           {t.impact.forExample}:{' '}
           {people
             .slice(0, namesMax)

@@ -50,6 +50,7 @@ export function ActivityPage() {
       actions={
         <>
           <Button
+            size="xs"
             variant="default"
             renderRoot={props => <Link {...props} to="/project/$projectId/changes" params={{ projectId }} />}
           >

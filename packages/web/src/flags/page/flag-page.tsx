@@ -106,7 +106,11 @@ function FlagWithTabs(props: TabProps) {
       intro={
         <>
           {state.text}
-          {flag.name !== '' && ` · ${flag.name}`}
+          {flag.name !== '' && (
+            <Text span inherit title={flag.name} lineClamp={2}>
+              {flag.name}
+            </Text>
+          )}
         </>
       }
       actions={

@@ -18,7 +18,7 @@ interface Props {
 /** One lane of bars per event over the same time; each change is a line through all of them. */
 export function EventLanes({ counts, window, middle, changes }: Props) {
   const t = useMessages()
-  const { moment } = useFormats()
+  const { day, time, moment } = useFormats()
   return (
     <Stack gap={4} className={classes.lanes}>
       {counts.events.length === 0 && (
@@ -33,7 +33,7 @@ export function EventLanes({ counts, window, middle, changes }: Props) {
       <Group justify="space-between">
         {[window.from, middle, window.to].map(instant => (
           <Text key={instant} size="xs" c="dimmed">
-            {moment(instant)}
+            {instant !== window.from && day(instant) === day(window.from) ? time(instant) : moment(instant)}
           </Text>
         ))}
       </Group>

@@ -32,7 +32,7 @@ export const cohorts: CohortsMessages = {
     asJson: 'Als JSON bearbeiten',
     counting: 'Wird gezählt …',
     notCounted: 'Noch nicht gezählt',
-    size: count => `${count} Personen`,
+    size: count => (count === '1' ? '1 Person' : `${count} Personen`),
     noMembers: 'Keine Personen in dieser Kohorte',
     idsToAdd: 'Distinct-IDs hinzufügen',
     add: 'Hinzufügen',

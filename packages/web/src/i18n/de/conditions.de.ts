@@ -77,7 +77,7 @@ export const conditions: ConditionsMessages = {
   fields: {
     key: 'Key',
     name: 'Beschreibung',
-    filters: 'Freigabebedingungen',
+    filters: 'Release-Bedingungen',
     active: 'Ein',
     archived: 'Archiviert',
     deleted: 'Gelöscht',

@@ -29,7 +29,7 @@ export const editor: EditorMessages = {
     removeVariant: key => `Variante ${key} entfernen`,
     addVariant: 'Variante hinzufügen',
     distributeEvenly: 'Gleichmäßig verteilen',
-    conditions: 'Freigabebedingungen',
+    conditions: 'Release-Bedingungen',
     conditionsIntro:
       'Von oben nach unten ausgewertet. Wer außerhalb des Rollouts einer Bedingung liegt, wird mit der nächsten geprüft.',
     condition: number => `Bedingung ${number}`,

@@ -45,7 +45,8 @@ export const flags: FlagsMessages = {
     columnUsage: '14 Tage',
     columns: 'Spalten',
     neverCalled: 'Nie',
-    callsLately: (count: string, days: number) => `${count} Auswertungen in ${days} Tagen`,
+    callsLately: (count: string, days: number) =>
+      `${count === '1' ? '1 Auswertung' : `${count} Auswertungen`} in ${days} Tagen`,
     sortUpdated: 'Zuletzt geändert',
     sortUpdatedBackwards: 'Am längsten unverändert',
     sortCalled: 'Zuletzt ausgewertet',
@@ -115,7 +116,7 @@ export const flags: FlagsMessages = {
         : `Ein für ${audience}, die eine von ${count} Bedingungen erfüllen`,
     rolloutInConditions: (percent, count, audience) =>
       `${count === 1 ? '1 Bedingung' : `${count} Bedingungen`}, Rollout an ${percent} der ${audience}`,
-    variants: count => `${count} Varianten`,
+    variants: count => (count === 1 ? '1 Variante' : `${count} Varianten`),
     scheduled: 'Geplant',
     nextChange: time => `Nächste geplante Änderung: ${time}`,
     people: 'Personen',

@@ -8,11 +8,11 @@ export const organizations: OrganizationsMessages = {
   members: {
     intro: 'Alle Mitglieder dieser Organisation.',
     name: 'Name',
-    level: 'Rolle in der Organisation',
+    level: 'Organisationsrolle',
     levelOf: name => `Rolle von ${name} in der Organisation`,
     since: 'Beigetreten',
     auditor: 'Prüfer',
-    auditorText: 'Liest das Audit-Log, sonst nichts',
+    auditorText: 'Liest das Audit-Protokoll, sonst nichts',
     viewOnly: 'Nur ansehen',
     viewOnlyText: 'Sieht alles, ändert nichts',
     member: 'Mitglied',

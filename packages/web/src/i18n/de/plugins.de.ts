@@ -94,7 +94,7 @@ export const plugins: PluginsMessages = {
       },
       'file:flag-history': {
         description: 'Schreibt alle Flags in eine Textdatei, die sich mit Git verfolgen lässt, und sendet sie weiter.',
-        needs: 'Zum Senden: eine URL, die die Datei annimmt, ihr Token und die Freigabe ihres Hosts.',
+        needs: 'Zum Senden: eine URL, die die Datei annimmt, ihr Token und ihr erlaubter Host.',
       },
     },
     kinds: {

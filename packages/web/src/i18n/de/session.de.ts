@@ -63,7 +63,7 @@ export const session: SessionMessages = {
     addedAt: 'Hinzugefügt',
     never: 'Nie',
     recoveryCodes: 'Wiederherstellungscodes',
-    recoveryLeft: count => `Noch ${count} Wiederherstellungscodes`,
+    recoveryLeft: count => (count === 1 ? 'Noch 1 Wiederherstellungscode' : `Noch ${count} Wiederherstellungscodes`),
     recoveryOnce: 'Bewahre sie sicher auf: Jeder ersetzt deinen zweiten Faktor einmal. Sie werden nur jetzt angezeigt.',
     renew: 'Neue Wiederherstellungscodes erstellen',
     renewQuestion: 'Zehn neue Wiederherstellungscodes erstellen? Die alten gelten dann nicht mehr.',

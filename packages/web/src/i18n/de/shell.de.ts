@@ -16,7 +16,8 @@ export const shell: ShellMessages = {
     projectSettings: 'Projekteinstellungen',
     account: 'Konto',
     project: 'Projekt',
-    organizationSettings: 'Organisationseinstellungen',
+    // The soft hyphen: the sidebar is narrower than the word.
+    organizationSettings: 'Organisations\u00ADeinstellungen',
     release: 'Releases',
     audience: 'Zielgruppen',
     insight: 'Einblicke',

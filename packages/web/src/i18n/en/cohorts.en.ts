@@ -30,7 +30,7 @@ export const cohorts = {
     asJson: 'Edit as JSON',
     counting: 'Counting…',
     notCounted: 'Not counted yet',
-    size: (count: string) => `${count} people`,
+    size: (count: string) => (count === '1' ? '1 person' : `${count} people`),
     noMembers: 'No people in this cohort',
     idsToAdd: 'Distinct IDs to add',
     add: 'Add',

@@ -43,7 +43,8 @@ export const flags = {
     columnUsage: '14 days',
     columns: 'Columns',
     neverCalled: 'Never',
-    callsLately: (count: string, days: number) => `${count} evaluations in ${days} days`,
+    callsLately: (count: string, days: number) =>
+      `${count === '1' ? '1 evaluation' : `${count} evaluations`} in ${days} days`,
     sortUpdated: 'Recently updated',
     sortUpdatedBackwards: 'Least recently updated',
     sortCalled: 'Recently evaluated',
@@ -113,7 +114,7 @@ export const flags = {
         : `On for ${audience} matching any of ${count} conditions`,
     rolloutInConditions: (percent: string, count: number, audience: string) =>
       `${count === 1 ? '1 condition' : `${count} conditions`}, ${percent} rollout to ${audience}`,
-    variants: (count: number) => `${count} variants`,
+    variants: (count: number) => (count === 1 ? '1 variant' : `${count} variants`),
     scheduled: 'Scheduled',
     nextChange: (time: string) => `Next scheduled change: ${time}`,
     people: 'people',

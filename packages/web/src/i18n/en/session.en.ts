@@ -60,7 +60,7 @@ export const session = {
     addedAt: 'Added',
     never: 'Never',
     recoveryCodes: 'Recovery codes',
-    recoveryLeft: (count: number) => `${count} recovery codes left`,
+    recoveryLeft: (count: number) => (count === 1 ? '1 recovery code left' : `${count} recovery codes left`),
     recoveryOnce: 'Store them safely: each one replaces your second factor once. They are shown only now.',
     renew: 'Create new recovery codes',
     renewQuestion: 'Create ten new recovery codes? The old ones stop working.',

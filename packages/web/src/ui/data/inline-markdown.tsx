@@ -1,18 +1,18 @@
 import { Anchor, Code } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 
-const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\)|(https?:\/\/[^\s)]+)/g
+const pattern = /^#{1,6} +(.+)$|`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\)|(https?:\/\/[^\s)]+)/gm
 
-/** The subset of Markdown that plugins use in hints: code, bold and links. Everything else is shown verbatim. */
+/** The subset of Markdown that plugins use in hints: headings, code, bold and links. Everything else is shown verbatim. */
 export function InlineMarkdown({ text }: { text: string }) {
   const parts: ReactNode[] = []
   let end = 0
   for (const match of text.matchAll(pattern)) {
-    const [, code, bold, label, address] = match
-    const bare = match[5] && withoutPunctuation(match[5])
+    const [, heading, code, bold, label, address] = match
+    const bare = match[6] && withoutPunctuation(match[6])
     parts.push(text.slice(end, match.index))
     if (code !== undefined) parts.push(<Code key={match.index}>{code}</Code>)
-    else if (bold !== undefined) parts.push(<b key={match.index}>{bold}</b>)
+    else if (heading ?? bold) parts.push(<b key={match.index}>{heading ?? bold}</b>)
     else parts.push(<Outside key={match.index} address={address ?? bare ?? ''} label={label ?? bare ?? ''} />)
     end = match.index + (bare ?? match[0]).length
   }

@@ -73,6 +73,7 @@ input{margin-top:.3rem;padding:.4rem .75rem;border:1px solid #868e96;border-radi
 button{margin-top:1.5rem;padding:.5rem;border:0;border-radius:8px;background:#4263eb;color:#fff;font-weight:600;cursor:pointer}
 :focus-visible{outline:2px solid #3b5bdb;outline-offset:2px}
 [role=alert]{color:#c92a2a;margin:.25rem 0 0}a{color:#3b5bdb}code{font-family:"IBM Plex Mono",ui-monospace,monospace;background:#f1f3f6;padding:0 .2em}
+@media(pointer:coarse){input{font-size:1rem}}
 @media(prefers-color-scheme:dark){body{background:#17181b;color:#c9c9c9}section{border-color:#2c2e33}
 code{background:#2a2c32}a{color:#748ffc}button{background:#3b5bdb}:focus-visible{outline-color:#91a7ff}
 small{color:#a6a7ab}[role=alert]{color:#ff8787}input{background:#25262b;border-color:#696969}}`

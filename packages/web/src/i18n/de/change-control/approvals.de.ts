@@ -170,7 +170,6 @@ export const approvals: ApprovalsMessages = {
     reviewIntro: 'Diese Änderung ging an ihren Regeln vorbei. Ein anderer Admin schließt die Prüfung ab.',
     reviewNote: 'Was hat die Prüfung ergeben?',
     openFor: count => (count === 1 ? '1 offener Änderungsantrag' : `${count} offene Änderungsanträge`),
-    back: 'Alle Änderungsanträge',
   },
   policies: {
     title: 'Freigaberegeln',

@@ -55,7 +55,7 @@ export const environments: EnvironmentsMessages = {
     to: 'Nach',
     parts: 'Was übertragen wird',
     partNames: {
-      filters: 'Freigabebedingungen und Varianten',
+      filters: 'Release-Bedingungen und Varianten',
       payloads: 'Payloads',
       tags: 'Tags',
       active: 'Ein oder aus',
@@ -64,7 +64,7 @@ export const environments: EnvironmentsMessages = {
     createdOff: 'Es kommt ausgeschaltet an.',
     cohorts: names => `Erstellt Kohorten: ${names}`,
     flags: keys => `Hängt ab von: ${keys}`,
-    affected: count => `${count} Personen betroffen`,
+    affected: count => (count === '1' ? '1 Person betroffen' : `${count} Personen betroffen`),
     needsApproval: 'Braucht eine Freigabe',
     inSource: 'Von',
     inTarget: 'Nach der Übertragung',

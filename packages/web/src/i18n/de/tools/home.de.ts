@@ -3,7 +3,7 @@ import type { HomeMessages } from '../../en/tools/home.en.ts'
 export const home: HomeMessages = {
   home: {
     title: 'Start',
-    flags: (total, active) => `${total} Flags, davon ${active} an`,
+    flags: (total, active) => `${total === '1' ? '1 Flag' : `${total} Flags`}, davon ${active} an`,
     otherStarts: 'Import, Demo und erste Schritte',
     allRequests: 'Alle Anträge',
     allActivity: 'Alle Aktivitäten',

@@ -36,7 +36,7 @@ export const approvals = {
   requests: {
     title: 'Change requests',
     nav: 'Requests',
-    intro: 'Changes that wait for approval, and those that did.',
+    intro: 'Changes waiting for approval, and past ones.',
     inbox: 'Waiting for you',
     waiting: (count: number) =>
       count === 1 ? '1 request is waiting for you' : `${count} requests are waiting for you`,
@@ -167,7 +167,6 @@ export const approvals = {
     reviewIntro: 'This change went past its policies. Another admin closes its review.',
     reviewNote: 'What did the review find?',
     openFor: (count: number) => (count === 1 ? '1 open change request' : `${count} open change requests`),
-    back: 'All change requests',
   },
   policies: {
     title: 'Approval policies',

@@ -65,7 +65,7 @@ export const environments = {
     createdOff: 'It arrives turned off.',
     cohorts: (names: string) => `Creates cohorts: ${names}`,
     flags: (keys: string) => `Depends on: ${keys}`,
-    affected: (count: string) => `${count} people affected`,
+    affected: (count: string) => (count === '1' ? '1 person affected' : `${count} people affected`),
     needsApproval: 'Needs approval',
     inSource: 'From',
     inTarget: 'To, after promotion',

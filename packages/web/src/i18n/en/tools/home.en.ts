@@ -2,7 +2,7 @@
 export const home = {
   home: {
     title: 'Home',
-    flags: (total: string, active: string) => `${total} flags, ${active} on`,
+    flags: (total: string, active: string) => `${total === '1' ? '1 flag' : `${total} flags`}, ${active} on`,
     otherStarts: 'Import, demo and first steps',
     allRequests: 'All requests',
     allActivity: 'All activity',
