@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { dialogTitles, expectOpenedIn, patternOf } from './dialog-titles.ts'
 
 let visit: Visit
 let paths: Record<
   'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'sharedPlugin' | 'organization' | 'environments',
   string
 >
+let annEmail: string
 let requests: { project: string; rejectable: string; own: string }
 
 /** Fails with the response when something that a dialog needs could not be created. */
@@ -36,6 +38,10 @@ beforeAll(async () => {
     'words.ts': 'export const words = []\n',
   })
   const ann = await scenario.join('ann')
+  annEmail = ann.email
+  // A second sign-in of the owner.
+  const { email, password } = scenario.owner
+  await created(scenario.as(undefined).post('/api/login/', { email, password }))
   await created(scenario.post(`${organization}/invites/`, { target_email: 'eve@example.com' }))
   const roleId = await created(scenario.post(`${organization}/roles/`, { name: 'Release managers' }))
   await created(scenario.post(`${organization}/roles/${roleId}/role_memberships/`, { user_uuid: ann.uuid }))
@@ -107,17 +113,42 @@ async function newReleaseOfSharedPlugin(): Promise<string> {
 }
 
 interface Opened {
+  /** The message that is the title of the dialog. */
+  readonly title?: string
   readonly path: string
   readonly open: () => Promise<unknown>
 }
 
+const openedTitles = new Set<string>()
+
+/** Dialogs that appear only in the middle of a longer journey, which checks them too. */
+const openedElsewhere = {
+  'cohorts.test.ts': ['cohorts.chooseColumn'],
+  'change-control.test.ts': ['requests.claimTitle', 'requests.conflictTitle'],
+  'drafts.test.ts': ['signIn.againTitle'],
+  'editor.test.ts': ['editor.conflictTitle', 'editor.reviewTitle'],
+  'flags.test.ts': ['bulk.copy', 'bulk.failed', 'bulk.restore', 'flags.turnOn', 'views.save'],
+  'identity-pages.test.ts': ['common.remove', 'singleSignOn.editTitle', 'trust.editTitle'],
+  'pages.test.ts': [
+    'archive.unarchiveTitle',
+    'flags.restoreTitle',
+    'project.revokePrevious',
+    'schedule.review',
+    'tagsPage.renameTitle',
+    'versions.reviewRestore',
+  ],
+  'provisioning.test.ts': ['provisioning.revoke'],
+  'second-factor.test.ts': ['secondFactor.remove', 'secondFactor.renew', 'secondFactor.reset'],
+}
+
 /** Opens each after the page was loaded again, and checks it. */
 async function checkOpened(page: Page, role: 'dialog' | 'menu', all: Record<string, Opened>): Promise<void> {
-  for (const [name, { path, open }] of Object.entries(all)) {
+  for (const [name, { title, path, open }] of Object.entries(all)) {
     await page.goto(path)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await open()
-    await page.getByRole(role).waitFor()
+    await page.getByRole(role, title === undefined ? {} : { name: patternOf(title) }).waitFor()
+    if (title !== undefined) openedTitles.add(title)
     await expectSound(page).catch(error => {
       throw new Error(`The ${role} "${name}" is not sound`, { cause: error })
     })
@@ -192,40 +223,149 @@ describe.each([
       await page.getByRole('dialog').getByText('Will be created').waitFor()
     }
     await checkOpened(page, 'dialog', {
-      'new project': { path: flags, open: () => inNavigationMenu(/Switch project/, 'New project') },
-      'new organization': { path: flags, open: () => inNavigationMenu(/Switch project/, 'New organization') },
-      'turn off a flag': { path: flags, open: () => page.getByRole('switch').first().press('Space') },
-      'turn off many flags': { path: flags, open: () => select().then(() => press('Turn off')) },
-      'remove a tag from many flags': { path: flags, open: () => select().then(() => press('Remove tag')) },
-      'delete many flags': { path: flags, open: () => select().then(() => press('Delete')) },
-      'delete a flag': { path: flag, open: () => inMenuOf('More actions', 'Delete') },
-      'archive a flag': { path: flag, open: () => inMenuOf('More actions', 'Archive') },
-      'rename a key': { path: flag, open: () => press('Rename key') },
-      'cancel a scheduled change': { path: `${flag}?tab=schedule`, open: () => press(/^Cancel change/) },
-      'delete a comment': { path: `${flag}?tab=details`, open: () => press(/^Delete comment|^Delete/) },
-      'delete a person': { path: person, open: () => press('Delete person') },
-      'delete a cohort': { path: cohort, open: () => press('Delete') },
-      'remove a tag': { path: `${project}/tags`, open: () => press('Remove: web') },
-      'revoke a secret key': { path: `${project}/settings/keys`, open: () => press(/^Revoke ?: backend/) },
-      'rotate a token': { path: `${project}/settings/keys`, open: () => press('Rotate') },
-      'delete a project': { path: `${project}/settings`, open: () => press('Delete project') },
-      'add a policy': { path: `${project}/settings/policies`, open: () => press('Add policy') },
+      'new project': {
+        title: 'shell.newProject',
+        path: flags,
+        open: () => inNavigationMenu(/Switch project/, 'New project'),
+      },
+      'new organization': {
+        title: 'shell.newOrganization',
+        path: flags,
+        open: () => inNavigationMenu(/Switch project/, 'New organization'),
+      },
+      'turn off a flag': {
+        title: 'flags.turnOff',
+        path: flags,
+        open: () => page.getByRole('switch').first().press('Space'),
+      },
+      // First: it needs a sign-in whose user has just proved who they are.
+      'add an authenticator app': {
+        title: 'secondFactor.addApp',
+        path: '/account',
+        open: () => press('Add authenticator app'),
+      },
+      'prove who you are': {
+        title: 'secondFactor.proofTitle',
+        path: '/account',
+        open: async () => {
+          const tooOld = {
+            type: 'authentication_error',
+            code: 'proof_required',
+            detail: 'Prove who you are.',
+            attr: null,
+          }
+          await page.route(/second_factors\/code/, route => route.fulfill({ status: 403, json: tooOld }), {
+            times: 1,
+          })
+          await press('Add authenticator app')
+        },
+      },
+      'end a sign-in': { title: 'account.endSignIn', path: '/account', open: () => press(/^Sign out ?: /) },
+      'turn on many flags': {
+        title: 'bulk.turnOn',
+        path: `${requests.project}/flags`,
+        open: () =>
+          page
+            .getByRole('checkbox', { name: 'Select pay-later' })
+            .check()
+            .then(() => press('Turn on')),
+      },
+      'add a tag to many flags': {
+        title: 'flags.bulkTag',
+        path: flags,
+        open: () => select().then(() => press('Add tag')),
+      },
+      'turn off many flags': { title: 'bulk.turnOff', path: flags, open: () => select().then(() => press('Turn off')) },
+      'remove a tag from many flags': {
+        title: 'bulk.untag',
+        path: flags,
+        open: () => select().then(() => press('Remove tag')),
+      },
+      'delete many flags': { title: 'bulk.delete', path: flags, open: () => select().then(() => press('Delete')) },
+      'delete a flag': { title: 'flags.bulkDelete', path: flag, open: () => inMenuOf('More actions', 'Delete') },
+      'archive a flag': { title: 'archive.title', path: flag, open: () => inMenuOf('More actions', 'Archive') },
+      'rename a key': { title: 'editor.renameKey', path: flag, open: () => press('Rename key') },
+      'cancel a scheduled change': {
+        title: 'schedule.cancel',
+        path: `${flag}?tab=schedule`,
+        open: () => press(/^Cancel change/),
+      },
+      'delete a comment': {
+        title: 'flagDetails.deleteComment',
+        path: `${flag}?tab=details`,
+        open: () => press(/^Delete comment|^Delete/),
+      },
+      'delete a person': { title: 'persons.remove', path: person, open: () => press('Delete person') },
+      'delete a cohort': { title: 'flags.bulkDelete', path: cohort, open: () => press('Delete') },
+      'remove a tag': { title: 'tagsPage.remove', path: `${project}/tags`, open: () => press('Remove: web') },
+      'revoke a secret key': {
+        title: 'account.revoke',
+        path: `${project}/settings/keys`,
+        open: () => press(/^Revoke ?: backend/),
+      },
+      'rotate a token': { title: 'project.rotateToken', path: `${project}/settings/keys`, open: () => press('Rotate') },
+      'delete a project': { title: 'project.remove', path: `${project}/settings`, open: () => press('Delete project') },
+      'add a policy': {
+        title: 'policies.newTitle',
+        path: `${project}/settings/policies`,
+        open: () => press('Add policy'),
+      },
       'rotate the secret of a webhook': {
+        title: 'webhooks.rotate',
         path: `${project}/settings/webhooks`,
         open: () => ofWebhook('Rotate secret'),
       },
-      'delete a webhook': { path: `${project}/settings/webhooks`, open: () => ofWebhook('Delete webhook') },
-      'reject a request': { path: requests.rejectable, open: () => press('Reject') },
-      'cancel a request': { path: requests.own, open: () => press('Cancel request') },
-      'remove a member': { path: `${organization}/settings/members`, open: () => press(/^Remove ?: ann/) },
-      'revoke an invitation': { path: `${organization}/settings/members`, open: () => press(/: eve@example.com/) },
-      'remove a member from a role': { path: `${organization}/settings/roles`, open: () => ofRole(/^Remove ?: ann/) },
-      'delete a role': { path: `${organization}/settings/roles`, open: () => ofRole(/^Delete role/) },
-      'end a freeze': { path: `${organization}/freezes`, open: () => press(/: Sale$/) },
-      'edit environments': { path: `${organization}/environments`, open: () => press(/^Edit ?: Shop/) },
-      'delete environments': { path: `${organization}/environments`, open: () => press(/^Delete ?: Shop/) },
-      'review a promotion': { path: environments, open: () => reviewPromotion() },
+      'delete a webhook': {
+        title: 'webhooks.remove',
+        path: `${project}/settings/webhooks`,
+        open: () => ofWebhook('Delete webhook'),
+      },
+      'reject a request': { title: 'requests.rejectTitle', path: requests.rejectable, open: () => press('Reject') },
+      'change the time of a request': {
+        title: 'requests.rescheduleTitle',
+        path: requests.own,
+        open: () => press('Change time'),
+      },
+      'delete a policy': {
+        title: 'policies.remove',
+        path: `${requests.project}/settings/policies`,
+        open: () => press(/^Delete/),
+      },
+      'cancel a request': { title: 'requests.cancelTitle', path: requests.own, open: () => press('Cancel request') },
+      'remove a member': {
+        title: 'members.remove',
+        path: `${organization}/settings/members`,
+        open: () => press(/^Remove ?: ann/),
+      },
+      'revoke an invitation': {
+        title: 'members.withdraw',
+        path: `${organization}/settings/members`,
+        open: () => press(/: eve@example.com/),
+      },
+      'remove a member from a role': {
+        title: 'roles.removeMember',
+        path: `${organization}/settings/roles`,
+        open: () => ofRole(/^Remove ?: ann/),
+      },
+      'delete a role': {
+        title: 'roles.remove',
+        path: `${organization}/settings/roles`,
+        open: () => ofRole(/^Delete role/),
+      },
+      'end a freeze': { title: 'freezes.end', path: `${organization}/freezes`, open: () => press(/: Sale$/) },
+      'edit environments': {
+        title: 'environments.editTitle',
+        path: `${organization}/environments`,
+        open: () => press(/^Edit ?: Shop/),
+      },
+      'delete environments': {
+        title: 'environments.remove',
+        path: `${organization}/environments`,
+        open: () => press(/^Delete ?: Shop/),
+      },
+      'review a promotion': { title: 'promotion.title', path: environments, open: () => reviewPromotion() },
       'result of a promotion': {
+        title: 'promotion.title',
         path: environments,
         open: async () => {
           await reviewPromotion()
@@ -233,12 +373,20 @@ describe.each([
           await page.getByRole('link', { name: `Open ${promoted}` }).waitFor()
         },
       },
-      'new plugin': { path: `${organization}/plugins`, open: () => press('New plugin') },
-      'add a file': { path: `${plugin}?tab=source`, open: () => press('Add file') },
-      'rename a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Rename') },
-      'delete a file': { path: `${plugin}?tab=source`, open: () => inMenuOf('Actions for words.ts', 'Delete') },
-      'command palette': { path: flags, open: () => page.keyboard.press('ControlOrMeta+k') },
-      shortcuts: { path: flags, open: () => page.keyboard.press('?') },
+      'new plugin': { title: 'plugins.write', path: `${organization}/plugins`, open: () => press('New plugin') },
+      'add a file': { title: 'plugins.addFile', path: `${plugin}?tab=source`, open: () => press('Add file') },
+      'rename a file': {
+        title: 'plugins.renameFile',
+        path: `${plugin}?tab=source`,
+        open: () => inMenuOf('Actions for words.ts', 'Rename'),
+      },
+      'delete a file': {
+        title: 'plugins.removeFile',
+        path: `${plugin}?tab=source`,
+        open: () => inMenuOf('Actions for words.ts', 'Delete'),
+      },
+      'command palette': { title: 'palette.title', path: flags, open: () => page.keyboard.press('ControlOrMeta+k') },
+      shortcuts: { title: 'shortcuts.title', path: flags, open: () => page.keyboard.press('?') },
       'help beside a field': {
         path: `${flags}/new`,
         open: async () => {
@@ -246,19 +394,37 @@ describe.each([
           await press(/^Help/)
         },
       },
-      'edit a policy': { path: `${requests.project}/settings/policies`, open: () => press(/^Edit/) },
-      'new freeze': { path: `${organization}/freezes`, open: () => press('New freeze') },
-      'new environments': { path: `${organization}/environments`, open: () => press('New set') },
-      'add a provider': { path: `${organization}/settings/sign-in`, open: () => press('Add provider') },
-      'new service key': { path: `${organization}/settings/service-keys`, open: () => press('Create key') },
+      'edit a policy': {
+        title: 'policies.editTitle',
+        path: `${requests.project}/settings/policies`,
+        open: () => press(/^Edit/),
+      },
+      'new freeze': { title: 'freezes.createTitle', path: `${organization}/freezes`, open: () => press('New freeze') },
+      'new environments': {
+        title: 'environments.createTitle',
+        path: `${organization}/environments`,
+        open: () => press('New set'),
+      },
+      'add a provider': {
+        title: 'singleSignOn.addProvider',
+        path: `${organization}/settings/sign-in`,
+        open: () => press('Add provider'),
+      },
+      'new service key': {
+        title: 'serviceKeys.newTitle',
+        path: `${organization}/settings/service-keys`,
+        open: () => press('Create key'),
+      },
       'new trust relationship': {
+        title: 'trust.newTitle',
         path: `${organization}/settings/trust-relationships`,
         open: () => press('New trust relationship'),
       },
-      'uninstall a plugin': { path: `${plugin}?tab=about`, open: () => press('Uninstall') },
-      'revoke a key': { path: '/account', open: () => press(/^Revoke ?: First key/) },
+      'uninstall a plugin': { title: 'plugins.uninstall', path: `${plugin}?tab=about`, open: () => press('Uninstall') },
+      'revoke a key': { title: 'account.revoke', path: '/account', open: () => press(/^Revoke ?: First key/) },
       // Last: its unsaved edit would ask before any other page is opened.
       'sign out with an unsaved edit': {
+        title: 'editor.unsaved',
         path: flag,
         open: async () => {
           await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
@@ -270,11 +436,44 @@ describe.each([
     })
   })
 
+  it('the dialog that discards an unsaved file of a plugin is accessible', async () => {
+    const page = await visit.signedIn('/', options)
+    const { press } = opening(page)
+    const path = `${paths.plugin}?tab=source`
+    const open = async () => {
+      await press('Add file')
+      await page.getByRole('dialog').getByRole('textbox').fill('more.ts')
+      await press('Apply')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      await page.getByRole('tab', { name: 'Jobs' }).click()
+    }
+    await checkOpened(page, 'dialog', { 'discard an unsaved file': { title: 'plugins.leaveTitle', path, open } })
+  })
+
+  it('the dialog that leaves an organization is accessible', async () => {
+    const page = await visit.open(options)
+    const { press } = opening(page)
+    const path = `${paths.organization}/settings/members`
+    await visit.signIn(page, path, { email: annEmail, password: 'correct horse battery' })
+    await checkOpened(page, 'dialog', { leave: { title: 'members.leave', path, open: () => press(/^Leave/) } })
+  })
+
   it('the dialog that accepts a release of a shared plugin is accessible', async () => {
     const page = await visit.open(options)
     const { press } = opening(page)
     const path = paths.sharedPlugin
     await visit.signIn(page, path, { email: 'tenant@elsewhere.example', password: 'correct horse battery' })
-    await checkOpened(page, 'dialog', { 'accept a release': { path, open: () => press('Review and accept') } })
+    await checkOpened(page, 'dialog', {
+      'accept a release': { title: 'plugins.releaseTitle', path, open: () => press('Review and accept') },
+    })
   })
+})
+
+it('every dialog of the sources was opened', () => {
+  for (const [file, titles] of Object.entries(openedElsewhere)) {
+    for (const title of titles) expectOpenedIn(file, title)
+  }
+  const known = new Set([...openedTitles, ...Object.values(openedElsewhere).flat()])
+  expect(dialogTitles().filter(title => !known.has(title))).toEqual([])
+  expect(dialogTitles().length).toBeGreaterThan(70)
 })

@@ -69,7 +69,10 @@ it('adds an identity provider with groups, tests, edits and removes it', async (
   await expectSound(page)
 
   await page.getByRole('row', { name: /Acme/ }).getByRole('button', { name: 'Remove' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  const removal = page.getByRole('dialog', { name: 'Remove' })
+  await removal.waitFor()
+  await expectSound(page)
+  await removal.getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No identity providers yet').waitFor()
 }, 120_000)
 

@@ -47,6 +47,13 @@ it('a passkey is added, signs in after the password, and signs in without one; a
   expect(await section.locator('code').count()).toBe(10)
   await expectSound(page)
 
+  const organization = visit.scenario.organization.replace('/api/organizations', '/organization')
+  const owner = await visit.signedIn(`${organization}/settings/members`)
+  await owner.getByRole('button', { name: /^Reset second factor/ }).click()
+  const reset = owner.getByRole('dialog', { name: 'Reset second factor' })
+  await reset.waitFor()
+  await expectSound(owner)
+
   const sent: { url: string; body: string }[] = []
   page.on('request', request => {
     if (request.method() === 'POST') sent.push({ url: request.url(), body: request.postData() ?? '' })
@@ -93,6 +100,16 @@ it('an authenticator app is required by the organization, set up at sign-in, and
   }
   await section.waitFor()
   await addApp()
+  await section.getByRole('button', { name: 'Create new recovery codes' }).click()
+  const renewal = page.getByRole('dialog', { name: 'Create new recovery codes' })
+  await renewal.waitFor()
+  await expectSound(page)
+  await renewal.getByRole('button', { name: 'Cancel' }).click()
+  await section.getByRole('button', { name: /^Remove/ }).click()
+  const removal = page.getByRole('dialog', { name: 'Remove' })
+  await removal.waitFor()
+  await expectSound(page)
+  await removal.getByRole('button', { name: 'Cancel' }).click()
 
   const invite = await owner.post(`${owner.organization}/invites/`, { target_email: 'gus@example.com' })
   const gus = { email: 'gus@example.com', password: 'correct horse battery' }
