@@ -91,7 +91,7 @@ export function BulkReview({ project, flags, change, onConfirm, onClose }: Props
             data-autofocus
             disabled={changing.length === 0}
             onClick={onConfirm}
-            {...(isDeletion && { color: 'red' })}
+            {...((isDeletion || change === 'off') && { color: 'red' })}
           >
             {labels[change]}
           </Button>
