@@ -1,7 +1,7 @@
 import { Anchor, Code } from '@mantine/core'
 import { Fragment, type ReactNode } from 'react'
 
-const pattern = /^#{1,6} +(.+)$|`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\)|(https?:\/\/[^\s)]+)/gm
+const pattern = /^#{1,6} (.+)$|`([^`]+)`|\*\*([^*]+)\*\*|\[([^[\]]+)\]\((https?:\/\/[^\s()]+)\)|(https?:\/\/[^\s)]+)/gm
 
 /** The subset of Markdown that plugins use in hints: headings, code, bold and links. Everything else is shown verbatim. */
 export function InlineMarkdown({ text }: { text: string }) {
