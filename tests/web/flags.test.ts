@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 import { countLoaded } from './count-loaded.ts'
+import { writeDirectly } from './write-directly.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -689,14 +689,13 @@ const flagsMany = 10_000
 
 /** Inserts many flags with one statement: through the API it would take minutes. */
 async function multiply(flagId: number, copies: number): Promise<void> {
-  const storage = openStorage(visit.scenario.databaseUrl)
-  const { kysely } = storage
-  const { rows } = await sql<{ name: string }>`select name from pragma_table_info('flags')`.execute(kysely)
-  const columns = rows.map(({ name }) => name).filter(name => name !== 'id')
-  const value = (name: string) => (name === 'key' ? "printf('flag-%05d', n)" : name)
-  await sql
-    .raw(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${copies})
-    insert into flags (${columns.join()}) select ${columns.map(value).join()} from flags, numbers where id = ${flagId}`)
-    .execute(kysely)
-  await storage.close()
+  await writeDirectly(visit.scenario.databaseUrl, async db => {
+    const { rows } = await sql<{ name: string }>`select name from pragma_table_info('flags')`.execute(db)
+    const columns = rows.map(({ name }) => name).filter(name => name !== 'id')
+    const value = (name: string) => (name === 'key' ? "printf('flag-%05d', n)" : name)
+    await sql
+      .raw(`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${copies})
+      insert into flags (${columns.join()}) select ${columns.map(value).join()} from flags, numbers where id = ${flagId}`)
+      .execute(db)
+  })
 }

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { startVisit, type Visit } from './browser.ts'
 import { patternsWithTabs } from './page-patterns.ts'
 import { respondInOrder, responseOrders } from './response-order.ts'
+import { writeDirectly } from './write-directly.ts'
 
 /** Would add an element, run a script and load an image if it were ever read as HTML. */
 const hostile = '<img data-hostile src=https://evil.example/x onerror=alert(1)>'
@@ -188,9 +188,9 @@ export const jobs = { job: () => {} }
   expect((await s.patch(`${path}update_source/`, files)).status).toBe(200)
   expect((await s.patch(path, { icon: script, tag: hostile })).status).toBe(200)
   // No request can set this address; a database may still hold it.
-  const storage = openStorage(s.databaseUrl)
-  await storage.kysely.updateTable('plugins').set({ url: script }).where('id', '=', plugin.id).execute()
-  await storage.close()
+  await writeDirectly(s.databaseUrl, db =>
+    db.updateTable('plugins').set({ url: script }).where('id', '=', plugin.id).execute(),
+  )
   const config = await s.post(`${s.project}/plugin_configs/`, { plugin: plugin.id, enabled: true, name: hostile })
   expect(config.status, config.text).toBe(201)
   return plugin.id
