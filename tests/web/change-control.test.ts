@@ -251,7 +251,7 @@ describe('a request that waits', { timeout: 300_000 }, () => {
     const page = await visit.signedIn(`${p.path}/requests/${request.id}`)
     await page.getByText('leaver left the organization.').waitFor()
     await page.getByRole('button', { name: 'Take over request' }).click()
-    const claim = page.getByRole('dialog', { name: 'Take over this request?' })
+    const claim = page.getByRole('dialog', { name: 'Take over the request “Left behind”?' })
     await claim.getByRole('textbox', { name: 'Comment (optional)' }).fill('Still wanted.')
     await expectSound(page)
     await claim.getByRole('button', { name: 'Take over request' }).click()

@@ -4,19 +4,30 @@ import { en } from '../../packages/web/src/i18n/en.ts'
 
 const sources = new URL('../../packages/web/src/', import.meta.url)
 const opening = /<(\w*(?:Dialog|Review)|ConfirmButton)\s/g
+const confirming = /<(ConfirmDialog|ConfirmButton)\s/g
 
 /** Every title that the sources give to a dialog, as a key of the messages: a new dialog is listed too. */
-export function dialogTitles(): string[] {
+export const dialogTitles = (): string[] => titlesOf(opening)
+
+/** The titles of those that ask for a confirmation. */
+export const confirmations = (): string[] => titlesOf(confirming)
+
+function titlesOf(tag: RegExp): string[] {
   const titles = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter(path => path.endsWith('.tsx'))
     .flatMap(path => {
       const text = readFileSync(new URL(path, sources), 'utf8')
-      return [...text.matchAll(opening)].flatMap(({ 1: name, index }) => {
-        const title = /^(ConfirmButton|TopDialog)$/.test(name!) ? 'label' : 'title'
-        return messagesIn(attributeOf(text.slice(index), title), text)
+      return [...text.matchAll(tag)].flatMap(({ 1: name, index }) => {
+        return messagesIn(attributeOf(text.slice(index), titleAttributes[name!] ?? 'title'), text)
       })
     })
   return [...new Set(titles)].sort()
+}
+
+const titleAttributes: Record<string, string> = {
+  ConfirmButton: 'question',
+  ConfirmDialog: 'question',
+  TopDialog: 'label',
 }
 
 /** The expression of an attribute in the opening tag at the start of the text. */
@@ -46,19 +57,26 @@ function endOfBraces(text: string, start: number): number {
 /** The messages in an expression and in the constants of the same file that it names. */
 function messagesIn(expression: string, text: string): string[] {
   const found = [...expression.matchAll(/\bt\.(\w+(?:\.\w+)+)/g)].map(([, key]) => key!)
-  const names = [...expression.matchAll(/(?<![.\w])(?!title=|label=)[a-z]\w+/g)].map(([name]) => name)
+  // What a message is about is no message.
+  const withoutArguments = expression.replaceAll(/\([^()]*(?:\([^()]*\)[^()]*)*\)/g, '')
+  const names = [...withoutArguments.matchAll(/(?<![.\w])(?!title=|label=|question=)[a-z]\w+/g)].map(([name]) => name)
   const constants = names.flatMap(name => new RegExp(`const ${name} = (.*)`).exec(text)?.[1] ?? [])
   return [...found, ...constants.flatMap(constant => messagesIn(constant, text))]
 }
 
+/** A message about a placeholder, and about one thing. */
+export function textsOf(key: string, messages: object): string[] {
+  const message = key.split('.').reduce((value: unknown, part) => (value as Record<string, unknown>)[part], messages)
+  if (typeof message !== 'function') return [String(message)]
+  return [message(placeholder, placeholder), message(1), message(placeholder, '1')].map(String)
+}
+
 /** Matches the English text of a message, whatever it is about. */
 export function patternOf(key: string): RegExp {
-  const message = key.split('.').reduce((value: unknown, part) => (value as Record<string, unknown>)[part], en)
-  const texts = typeof message === 'function' ? [message(placeholder, placeholder), message(1)] : [message]
-  const escaped = texts.map(text => String(text).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  const escaped = textsOf(key, en).map(text => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   return new RegExp(`^(${escaped.join('|').replaceAll(/§|NaN/g, '.+')})$`)
 }
-const placeholder = '§'
+export const placeholder = '§'
 
 const linesUntilCheck = 14
 
@@ -67,9 +85,10 @@ export function expectOpenedIn(file: string, title: string): void {
   const lines = readFileSync(new URL(file, import.meta.url), 'utf8').split('\n')
   const pattern = patternOf(title)
   const isChecked = lines.some((line, index) => {
-    const name = /getByRole\('dialog', \{ name: '([^']*)' \}\)/.exec(line)?.[1]
+    const [, name, part] = /getByRole\('dialog', \{ name: (?:'([^']*)'|\/(.*)\/) \}\)/.exec(line) ?? []
+    const isNamed = (name !== undefined && pattern.test(name)) || (part !== undefined && pattern.source.includes(part))
     const next = lines.slice(index, index + linesUntilCheck).join('\n')
-    return name !== undefined && pattern.test(name) && next.includes('expectSound(')
+    return isNamed && next.includes('expectSound(')
   })
   expect(isChecked, `${file} opens the dialog "${title}" and checks it`).toBe(true)
 }

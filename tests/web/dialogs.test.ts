@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { de } from '../../packages/web/src/i18n/de.ts'
+import { en } from '../../packages/web/src/i18n/en.ts'
 import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
-import { dialogTitles, expectOpenedIn, patternOf } from './dialog-titles.ts'
+import { confirmations, dialogTitles, expectOpenedIn, patternOf, placeholder, textsOf } from './dialog-titles.ts'
 
 let visit: Visit
 let paths: Record<
@@ -124,21 +126,28 @@ const openedTitles = new Set<string>()
 /** Dialogs that appear only in the middle of a longer journey, which checks them too. */
 const openedElsewhere = {
   'cohorts.test.ts': ['cohorts.chooseColumn'],
-  'change-control.test.ts': ['requests.claimTitle', 'requests.conflictTitle'],
+  'change-control.test.ts': ['requests.claimQuestion', 'requests.conflictTitle'],
   'drafts.test.ts': ['signIn.againTitle'],
-  'editor.test.ts': ['editor.conflictTitle', 'editor.reviewTitle'],
+  'editor.test.ts': ['editor.conflictTitle', 'editor.leaveQuestion', 'editor.reviewTitle'],
   'flags.test.ts': ['bulk.copy', 'bulk.failed', 'bulk.restore', 'flags.turnOn', 'views.save'],
-  'identity-pages.test.ts': ['common.remove', 'singleSignOn.editTitle', 'trust.editTitle'],
+  'identity-pages.test.ts': [
+    'singleSignOn.editTitle',
+    'singleSignOn.removeDomainQuestion',
+    'singleSignOn.removeQuestion',
+    'trust.editTitle',
+    'trust.removeQuestion',
+  ],
   'pages.test.ts': [
     'archive.unarchiveTitle',
     'flags.restoreTitle',
-    'project.revokePrevious',
+    'project.revokePreviousQuestion',
+    'schedule.cancelPairQuestion',
     'schedule.review',
     'tagsPage.renameTitle',
     'versions.reviewRestore',
   ],
-  'provisioning.test.ts': ['provisioning.revoke'],
-  'second-factor.test.ts': ['secondFactor.remove', 'secondFactor.renew', 'secondFactor.reset'],
+  'provisioning.test.ts': ['provisioning.revokeQuestion'],
+  'second-factor.test.ts': ['secondFactor.removeQuestion', 'secondFactor.renewQuestion', 'secondFactor.resetQuestion'],
 }
 
 /** Opens each after the page was loaded again, and checks it. */
@@ -260,7 +269,7 @@ describe.each([
           await press('Add authenticator app')
         },
       },
-      'end a sign-in': { title: 'account.endSignIn', path: '/account', open: () => press(/^Sign out ?: /) },
+      'end a sign-in': { title: 'account.endSignInQuestion', path: '/account', open: () => press(/^Sign out ?: /) },
       'turn on many flags': {
         title: 'bulk.turnOn',
         path: `${requests.project}/flags`,
@@ -282,84 +291,92 @@ describe.each([
         open: () => select().then(() => press('Remove tag')),
       },
       'delete many flags': { title: 'bulk.delete', path: flags, open: () => select().then(() => press('Delete')) },
-      'delete a flag': { title: 'flags.bulkDelete', path: flag, open: () => inMenuOf('More actions', 'Delete') },
+      'delete a flag': { title: 'flags.deleteQuestion', path: flag, open: () => inMenuOf('More actions', 'Delete') },
       'archive a flag': { title: 'archive.title', path: flag, open: () => inMenuOf('More actions', 'Archive') },
-      'rename a key': { title: 'editor.renameKey', path: flag, open: () => press('Rename key') },
+      'rename a key': { title: 'editor.renameKeyQuestion', path: flag, open: () => press('Rename key') },
       'cancel a scheduled change': {
-        title: 'schedule.cancel',
+        title: 'schedule.cancelQuestion',
         path: `${flag}?tab=schedule`,
         open: () => press(/^Cancel change/),
       },
       'delete a comment': {
-        title: 'flagDetails.deleteComment',
+        title: 'flagDetails.deleteCommentQuestion',
         path: `${flag}?tab=details`,
         open: () => press(/^Delete comment|^Delete/),
       },
-      'delete a person': { title: 'persons.remove', path: person, open: () => press('Delete person') },
-      'delete a cohort': { title: 'flags.bulkDelete', path: cohort, open: () => press('Delete') },
-      'remove a tag': { title: 'tagsPage.remove', path: `${project}/tags`, open: () => press('Remove: web') },
+      'delete a person': { title: 'persons.removeQuestion', path: person, open: () => press('Delete person') },
+      'delete a cohort': { title: 'cohorts.deleteQuestion', path: cohort, open: () => press('Delete') },
+      'remove a tag': { title: 'tagsPage.removeQuestion', path: `${project}/tags`, open: () => press('Remove: web') },
       'revoke a secret key': {
-        title: 'account.revoke',
+        title: 'account.revokeQuestion',
         path: `${project}/settings/keys`,
         open: () => press(/^Revoke ?: backend/),
       },
-      'rotate a token': { title: 'project.rotateToken', path: `${project}/settings/keys`, open: () => press('Rotate') },
-      'delete a project': { title: 'project.remove', path: `${project}/settings`, open: () => press('Delete project') },
+      'rotate a token': {
+        title: 'project.rotateTokenQuestion',
+        path: `${project}/settings/keys`,
+        open: () => press('Rotate'),
+      },
+      'delete a project': {
+        title: 'project.removeQuestion',
+        path: `${project}/settings`,
+        open: () => press('Delete project'),
+      },
       'add a policy': {
         title: 'policies.newTitle',
         path: `${project}/settings/policies`,
         open: () => press('Add policy'),
       },
       'rotate the secret of a webhook': {
-        title: 'webhooks.rotate',
+        title: 'webhooks.rotateQuestion',
         path: `${project}/settings/webhooks`,
         open: () => ofWebhook('Rotate secret'),
       },
       'delete a webhook': {
-        title: 'webhooks.remove',
+        title: 'webhooks.removeQuestion',
         path: `${project}/settings/webhooks`,
         open: () => ofWebhook('Delete webhook'),
       },
-      'reject a request': { title: 'requests.rejectTitle', path: requests.rejectable, open: () => press('Reject') },
+      'reject a request': { title: 'requests.rejectQuestion', path: requests.rejectable, open: () => press('Reject') },
       'change the time of a request': {
         title: 'requests.rescheduleTitle',
         path: requests.own,
         open: () => press('Change time'),
       },
       'delete a policy': {
-        title: 'policies.remove',
+        title: 'policies.removeQuestion',
         path: `${requests.project}/settings/policies`,
         open: () => press(/^Delete/),
       },
-      'cancel a request': { title: 'requests.cancelTitle', path: requests.own, open: () => press('Cancel request') },
+      'cancel a request': { title: 'requests.cancelQuestion', path: requests.own, open: () => press('Cancel request') },
       'remove a member': {
-        title: 'members.remove',
+        title: 'members.removeQuestion',
         path: `${organization}/settings/members`,
         open: () => press(/^Remove ?: ann/),
       },
       'revoke an invitation': {
-        title: 'members.withdraw',
+        title: 'members.withdrawQuestion',
         path: `${organization}/settings/members`,
         open: () => press(/: eve@example.com/),
       },
       'remove a member from a role': {
-        title: 'roles.removeMember',
+        title: 'roles.removeMemberQuestion',
         path: `${organization}/settings/roles`,
         open: () => ofRole(/^Remove ?: ann/),
       },
       'delete a role': {
-        title: 'roles.remove',
+        title: 'roles.removeQuestion',
         path: `${organization}/settings/roles`,
         open: () => ofRole(/^Delete role/),
       },
-      'end a freeze': { title: 'freezes.end', path: `${organization}/freezes`, open: () => press(/: Sale$/) },
+      'end a freeze': { title: 'freezes.endQuestion', path: `${organization}/freezes`, open: () => press(/: Sale$/) },
       'edit environments': {
         title: 'environments.editTitle',
         path: `${organization}/environments`,
         open: () => press(/^Edit ?: Shop/),
       },
       'delete environments': {
-        title: 'environments.remove',
+        title: 'environments.removeQuestion',
         path: `${organization}/environments`,
         open: () => press(/^Delete ?: Shop/),
       },
@@ -381,7 +398,7 @@ describe.each([
         open: () => inMenuOf('Actions for words.ts', 'Rename'),
       },
       'delete a file': {
-        title: 'plugins.removeFile',
+        title: 'plugins.removeFileQuestion',
         path: `${plugin}?tab=source`,
         open: () => inMenuOf('Actions for words.ts', 'Delete'),
       },
@@ -420,11 +437,15 @@ describe.each([
         path: `${organization}/settings/trust-relationships`,
         open: () => press('New trust relationship'),
       },
-      'uninstall a plugin': { title: 'plugins.uninstall', path: `${plugin}?tab=about`, open: () => press('Uninstall') },
-      'revoke a key': { title: 'account.revoke', path: '/account', open: () => press(/^Revoke ?: First key/) },
+      'uninstall a plugin': {
+        title: 'plugins.uninstallQuestion',
+        path: `${plugin}?tab=about`,
+        open: () => press('Uninstall'),
+      },
+      'revoke a key': { title: 'account.revokeQuestion', path: '/account', open: () => press(/^Revoke ?: First key/) },
       // Last: its unsaved edit would ask before any other page is opened.
       'sign out with an unsaved edit': {
-        title: 'editor.unsaved',
+        title: 'editor.signOutQuestion',
         path: flag,
         open: async () => {
           await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
@@ -447,7 +468,7 @@ describe.each([
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
       await page.getByRole('tab', { name: 'Jobs' }).click()
     }
-    await checkOpened(page, 'dialog', { 'discard an unsaved file': { title: 'plugins.leaveTitle', path, open } })
+    await checkOpened(page, 'dialog', { 'discard an unsaved file': { title: 'plugins.leaveQuestion', path, open } })
   })
 
   it('the dialog that leaves an organization is accessible', async () => {
@@ -455,7 +476,7 @@ describe.each([
     const { press } = opening(page)
     const path = `${paths.organization}/settings/members`
     await visit.signIn(page, path, { email: annEmail, password: 'correct horse battery' })
-    await checkOpened(page, 'dialog', { leave: { title: 'members.leave', path, open: () => press(/^Leave/) } })
+    await checkOpened(page, 'dialog', { leave: { title: 'members.leaveQuestion', path, open: () => press(/^Leave/) } })
   })
 
   it('the dialog that accepts a release of a shared plugin is accessible', async () => {
@@ -476,4 +497,19 @@ it('every dialog of the sources was opened', () => {
   const known = new Set([...openedTitles, ...Object.values(openedElsewhere).flat()])
   expect(dialogTitles().filter(title => !known.has(title))).toEqual([])
   expect(dialogTitles().length).toBeGreaterThan(70)
+})
+
+it('every confirmation is titled with a question that names its subject', () => {
+  const isQuestion = (key: string) => [en, de].every(all => textsOf(key, all).every(text => text.endsWith('?')))
+  expect(confirmations().filter(key => !isQuestion(key))).toEqual([])
+  const isAboutOne = (key: string) => [en, de].every(all => textsOf(key, all)[0]!.includes(placeholder))
+  expect(confirmations().filter(key => !isAboutOne(key))).toEqual([
+    'editor.leaveQuestion',
+    'editor.signOutQuestion',
+    'plugins.leaveQuestion',
+    'project.revokePreviousQuestion',
+    'secondFactor.renewQuestion',
+  ])
+  expect(confirmations().length).toBeGreaterThan(30)
+  expect(dialogTitles().filter(key => !textsOf(key, en)[0]!.includes(' '))).toEqual(['palette.title'])
 })

@@ -216,7 +216,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     const focused = () => page.evaluate<string>('document.activeElement.innerText || document.activeElement.ariaLabel')
     await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
     await page.getByRole('link', { name: 'Debugger' }).click()
-    const leaving = page.getByRole('dialog', { name: 'Unsaved changes' })
+    const leaving = page.getByRole('dialog', { name: 'Discard unsaved changes?' })
     await leaving.getByText('Your changes will be lost.').waitFor()
     await expectSound(page)
     for (const name of ['Close', 'Keep editing', 'Discard changes']) {
@@ -236,7 +236,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.keyboard.press('ArrowDown')
     await expect.poll(focused).toBe('Delete')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Delete' }).waitFor()
+    await page.getByRole('dialog', { name: 'Delete the flag doomed?' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await expect.poll(focused).toBe('More actions')

@@ -41,7 +41,7 @@ describe('a flag', { timeout: 120_000 }, () => {
     await preview.getByText('"boost": 2').waitFor()
     expect(await preview.getByLabel('plan').inputValue()).toBe('pro')
     await page.getByRole('button', { name: 'Rename key' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Rename key' })
+    const dialog = page.getByRole('dialog', { name: 'Rename the key search-v2?' })
     await dialog.getByText('Code that still uses search-v2').waitFor()
     await dialog.getByRole('button', { name: 'Rename key' }).click()
     await dialog.waitFor({ state: 'hidden' })

@@ -69,7 +69,7 @@ it('adds an identity provider with groups, tests, edits and removes it', async (
   await expectSound(page)
 
   await page.getByRole('row', { name: /Acme/ }).getByRole('button', { name: 'Remove' }).click()
-  const removal = page.getByRole('dialog', { name: 'Remove' })
+  const removal = page.getByRole('dialog', { name: 'Remove the provider Acme?' })
   await removal.waitFor()
   await expectSound(page)
   await removal.getByRole('button', { name: 'Remove' }).click()
@@ -91,6 +91,12 @@ it('verifies a domain by its TXT record', async () => {
   await row.getByRole('button', { name: 'Check now' }).click()
   await page.getByText('Verified', { exact: false }).first().waitFor()
   await row.getByRole('button', { name: 'Check now' }).waitFor({ state: 'detached' })
+  await row.getByRole('button', { name: 'Remove' }).click()
+  const removal = page.getByRole('dialog', { name: 'Remove the domain acme.example?' })
+  await removal.waitFor()
+  await expectSound(page)
+  await removal.getByRole('button', { name: 'Remove' }).click()
+  await row.waitFor({ state: 'detached' })
 }, 120_000)
 
 it('names the owner who needs a second factor before single sign-on can be required', async () => {
@@ -174,7 +180,10 @@ it('creates a trust relationship with claim rules, edits and removes it', async 
   expect([changed.ttl_seconds, changed.rules.length, changed.scopes]).toEqual([300, 1, stored.scopes])
   await expectSound(page)
   await row.getByRole('button', { name: 'Remove' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  const removal = page.getByRole('dialog', { name: 'Remove the trust relationship Shop?' })
+  await removal.waitFor()
+  await expectSound(page)
+  await removal.getByRole('button', { name: 'Remove' }).click()
   await page.getByText('No trust relationships yet').waitFor()
 }, 120_000)
 

@@ -35,7 +35,7 @@ it('creates a token that provisions a person, lists both, and revokes the token'
   await page.getByRole('cell', { name: /ada@acme.example.*SCIM/ }).waitFor()
   await page.goto(`${scenario.url}${organization}/settings/provisioning`)
   await page.getByRole('button', { name: /^Revoke/ }).click()
-  const revoke = page.getByRole('dialog', { name: 'Revoke' })
+  const revoke = page.getByRole('dialog', { name: 'Revoke the token Entra ID?' })
   await revoke.waitFor()
   await expectSound(page)
   await revoke.getByRole('button', { name: /^Revoke/ }).click()

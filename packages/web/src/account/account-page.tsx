@@ -140,6 +140,7 @@ function Keys() {
                   label={t.account.revoke}
                   of={key.label}
                   question={t.account.revokeQuestion(key.label)}
+                  detail={t.account.revokeDetail}
                   done={t.account.revoked(key.label)}
                   onConfirm={() => revoke(key)}
                 />,

@@ -116,6 +116,7 @@ export function FactorList({ data }: { data: Factors }) {
                 label={t.secondFactor.remove}
                 of={factor.name}
                 question={t.secondFactor.removeQuestion(factor.name)}
+                detail={t.secondFactor.removeDetail}
                 done={t.secondFactor.removed(factor.name)}
                 onConfirm={() => remove(factor.id)}
               />,
@@ -144,6 +145,7 @@ export function FactorList({ data }: { data: Factors }) {
           <ConfirmButton
             label={t.secondFactor.renew}
             question={t.secondFactor.renewQuestion}
+            detail={t.secondFactor.renewDetail}
             done={t.secondFactor.renewed}
             color="indigo"
             onConfirm={renew}

@@ -58,7 +58,8 @@ export function SignIns() {
                       key="revoke"
                       label={t.account.endSignIn}
                       of={browserName(signIn.user_agent)}
-                      question={t.account.endSignInQuestion}
+                      question={t.account.endSignInQuestion(browserName(signIn.user_agent) || signIn.address)}
+                      detail={t.account.endSignInDetail}
                       done={t.account.signInEnded}
                       onConfirm={() => revoke(signIn)}
                     />

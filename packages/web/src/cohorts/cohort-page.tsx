@@ -133,14 +133,10 @@ function DeleteDialog({ projectId, cohort, onClose }: DeleteProps & { onClose: (
   }
   return (
     <ConfirmDialog
-      title={t.flags.bulkDelete}
+      question={t.cohorts.deleteQuestion(cohort.name)}
+      label={t.flags.bulkDelete}
       isLoading={used.isPending}
-      question={
-        <Stack gap="sm">
-          <Text>{t.cohorts.deleteQuestion(cohort.name)}</Text>
-          <UsedBy used={used} />
-        </Stack>
-      }
+      detail={<UsedBy used={used} />}
       onConfirm={remove}
       onClose={onClose}
     />

@@ -59,7 +59,7 @@ export function MembersPage() {
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
       <Loaded query={combineQueries({ members, access, organizations })}>
-        {({ members: all, access: accessOf }) => (
+        {({ members: all, access: accessOf, organizations: own }) => (
           <>
             <DataTable
               label={t.shell.members}
@@ -123,8 +123,11 @@ export function MembersPage() {
                         of={user.first_name || user.email}
                         label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
                         question={
-                          user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
+                          user.uuid === me?.uuid
+                            ? t.members.leaveQuestion(own.find(({ id }) => id === organizationId)?.name ?? '')
+                            : t.members.removeQuestion(user.first_name || user.email)
                         }
+                        detail={user.uuid === me?.uuid && t.members.leaveDetail}
                         done={t.members.removed(user.first_name || user.email)}
                         onConfirm={() => remove(user.uuid)}
                       />

@@ -41,6 +41,7 @@ export function PersonPage() {
               <ConfirmButton
                 label={t.persons.remove}
                 question={t.persons.removeQuestion(name)}
+                detail={t.persons.removeDetail}
                 done={t.persons.removed(name)}
                 onConfirm={forget}
               />

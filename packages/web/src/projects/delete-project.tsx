@@ -40,11 +40,11 @@ export function DeleteProject({ project, onDelete }: Props) {
       <Button variant="light" color="red" onClick={open}>
         {t.project.remove}
       </Button>
-      <Dialog isOpen={isOpen} title={t.project.remove} onClose={close}>
+      <Dialog isOpen={isOpen} title={t.project.removeQuestion(project.name)} onClose={close}>
         <form onSubmit={submit}>
           <Stack>
             <ProblemAlert error={error} />
-            <Text>{t.project.removeQuestion(project.name)}</Text>
+            <Text>{t.project.removeDetail}</Text>
             <TextInput
               data-autofocus
               label={t.project.typeName(project.name)}

@@ -106,6 +106,7 @@ function SecretKeys({ project, canEdit }: { project: Project; canEdit: boolean }
                         label={t.account.revoke}
                         of={key.label}
                         question={t.account.revokeQuestion(key.label)}
+                        detail={t.account.revokeDetail}
                         done={t.account.revoked(key.label)}
                         onConfirm={() => revoke(key.id)}
                       />

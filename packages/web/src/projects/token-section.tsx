@@ -56,6 +56,7 @@ export function TokenSection({ project, canEdit }: { project: Project; canEdit: 
               <ConfirmButton
                 label={t.project.revokePrevious}
                 question={t.project.revokePreviousQuestion}
+                detail={t.project.revokePreviousDetail}
                 done={t.project.previousRevoked}
                 onConfirm={revoke}
               />
@@ -65,10 +66,11 @@ export function TokenSection({ project, canEdit }: { project: Project; canEdit: 
       )}
       <ConfirmDialog
         isOpen={isAsking}
-        title={t.project.rotateToken}
-        question={
+        question={t.project.rotateTokenQuestion(project.name)}
+        label={t.project.rotateToken}
+        detail={
           <Stack gap="sm">
-            <Text>{t.project.rotateTokenQuestion}</Text>
+            <Text>{t.project.rotateTokenDetail}</Text>
             <NativeSelect
               label={t.project.overlap}
               value={hours}

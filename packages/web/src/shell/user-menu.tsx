@@ -60,8 +60,8 @@ export function UserMenu() {
       <Suspense fallback={null}>
         {isAsking && (
           <ConfirmDialog
-            title={t.editor.unsaved}
-            question={t.editor.leave}
+            question={t.editor.signOutQuestion}
+            detail={t.editor.leaveDetail}
             label={t.signIn.signOut}
             cancelLabel={t.editor.keepEditing}
             onConfirm={signOut}

@@ -123,15 +123,14 @@ export function TagsPage() {
           />
         </Dialog>
       )}
-      <ConfirmDialog
-        isOpen={removed !== undefined}
-        title={t.tagsPage.remove}
-        question={removed ? t.tagsPage.removeQuestion(removed.name, count(removed.editable_count)) : ''}
-        onConfirm={async () => {
-          if (removed) await replace.mutateAsync({ tag: removed.name, replacement: null })
-        }}
-        onClose={() => setRemoved(undefined)}
-      />
+      {removed && (
+        <ConfirmDialog
+          question={t.tagsPage.removeQuestion(removed.name, count(removed.editable_count))}
+          label={t.tagsPage.remove}
+          onConfirm={() => replace.mutateAsync({ tag: removed.name, replacement: null })}
+          onClose={() => setRemoved(undefined)}
+        />
+      )}
     </Page>
   )
 }

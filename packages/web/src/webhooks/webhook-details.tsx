@@ -64,6 +64,7 @@ export function WebhookDetails({ projectId, webhook }: { projectId: string; webh
           label={t.webhooks.rotate}
           of={webhook.name}
           question={t.webhooks.rotateQuestion(webhook.name)}
+          detail={t.webhooks.rotateDetail}
           done={t.webhooks.rotated}
           onConfirm={() => rotate.mutateAsync()}
         />
@@ -71,6 +72,7 @@ export function WebhookDetails({ projectId, webhook }: { projectId: string; webh
           label={t.webhooks.remove}
           of={webhook.name}
           question={t.webhooks.removeQuestion(webhook.name)}
+          detail={t.webhooks.removeDetail}
           done={t.webhooks.removed(webhook.name)}
           onConfirm={remove}
         />

@@ -68,6 +68,7 @@ export function EnvironmentsPage() {
                         label={t.environments.remove}
                         of={set.name}
                         question={t.environments.removeQuestion(set.name)}
+                        detail={t.environments.removeDetail}
                         done={t.environments.removed(set.name)}
                         onConfirm={() => remove(set.id)}
                       />

@@ -96,7 +96,8 @@ export function FreezesPage() {
                       key="end"
                       label={t.freezes.end}
                       of={freeze.reason}
-                      question={t.freezes.endQuestion}
+                      question={t.freezes.endQuestion(freeze.reason)}
+                      detail={t.freezes.endDetail}
                       done={t.freezes.ended}
                       onConfirm={() => end(freeze.id)}
                     />

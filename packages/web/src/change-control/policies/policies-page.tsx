@@ -105,7 +105,8 @@ function Policies({ project, canEdit, onEdit }: Props) {
                     <ConfirmButton
                       label={t.policies.remove}
                       of={nameOf(policy.action_key)}
-                      question={t.policies.removeQuestion}
+                      question={t.policies.removeQuestion(nameOf(policy.action_key))}
+                      detail={t.policies.removeDetail}
                       done={t.policies.removed}
                       onConfirm={() => remove(policy.id)}
                     />

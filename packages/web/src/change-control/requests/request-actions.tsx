@@ -230,16 +230,16 @@ function ActionDialogs({ dialog, request, wording, comment, comments, onAct, onC
     <>
       <ConfirmDialog
         isOpen={dialog === 'reject'}
-        title={t.requests.rejectTitle}
-        question={comments(t.requests.rejectReason)}
+        question={t.requests.rejectQuestion(request.title)}
+        detail={comments(t.requests.rejectReason)}
         label={t.requests.reject}
         onConfirm={() => onAct('reject', { reason: comment })}
         onClose={onClose}
       />
       <ConfirmDialog
         isOpen={dialog === 'cancel'}
-        title={t.requests.cancelTitle}
-        question={t.requests.cancelQuestion}
+        question={t.requests.cancelQuestion(request.title)}
+        detail={t.requests.cancelDetail}
         label={t.requests.cancel}
         cancelLabel={t.requests.keep}
         onConfirm={() => onAct('cancel')}
@@ -247,10 +247,10 @@ function ActionDialogs({ dialog, request, wording, comment, comments, onAct, onC
       />
       <ConfirmDialog
         isOpen={dialog === 'claim'}
-        title={t.requests.claimTitle}
-        question={
+        question={t.requests.claimQuestion(request.title)}
+        detail={
           <>
-            <Text size="sm">{t.requests.claimQuestion}</Text>
+            <Text size="sm">{t.requests.claimDetail}</Text>
             {comments(t.requests.comment)}
           </>
         }

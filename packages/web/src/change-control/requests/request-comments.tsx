@@ -101,7 +101,8 @@ function Comment({ comment, writes, children }: CommentProps) {
           {(isOwn || isAdmin(level)) && (
             <ConfirmButton
               label={t.flagDetails.deleteComment}
-              question={t.flagDetails.deleteCommentQuestion}
+              question={t.flagDetails.deleteCommentQuestion(comment.created_by.first_name || comment.created_by.email)}
+              detail={t.flagDetails.deleteCommentDetail}
               done={t.flagDetails.commentDeleted}
               onConfirm={() => writes.remove(comment.id)}
             />

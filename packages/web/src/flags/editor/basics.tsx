@@ -83,8 +83,9 @@ function KeyField({ draft, isNew, savedKey, error, keyProblem, onChange }: Props
       )}
       <ConfirmDialog
         isOpen={isAsking}
-        title={t.editor.renameKey}
-        question={t.editor.keyRenamed(savedKey)}
+        question={t.editor.renameKeyQuestion(savedKey)}
+        label={t.editor.renameKey}
+        detail={t.editor.keyRenamed(savedKey)}
         onConfirm={() => setIsUnlocked(true)}
         onClose={() => setIsAsking(false)}
       />

@@ -91,7 +91,10 @@ export function FlagComments({ params, organizationId }: Props) {
                   <ConfirmButton
                     flex="none"
                     label={t.flagDetails.deleteComment}
-                    question={t.flagDetails.deleteCommentQuestion}
+                    question={t.flagDetails.deleteCommentQuestion(
+                      comment.created_by.first_name || comment.created_by.email,
+                    )}
+                    detail={t.flagDetails.deleteCommentDetail}
                     done={t.flagDetails.commentDeleted}
                     onConfirm={() => remove(comment.id)}
                   />

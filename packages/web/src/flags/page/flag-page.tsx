@@ -257,11 +257,12 @@ function DeleteDialog({ projectId, flag, onDelete, onClose }: DeleteProps) {
   const used = useUsedBy(projectId, { flag: flag.id })
   return (
     <ConfirmDialog
-      title={t.flags.bulkDelete}
+      question={t.flags.deleteQuestion(flag.key)}
+      label={t.flags.bulkDelete}
       isLoading={used.isPending}
-      question={
+      detail={
         <Stack gap="sm">
-          <Text>{t.flags.confirmDelete}</Text>
+          <Text>{t.flags.deleteDetail}</Text>
           <UsedBy used={used} />
         </Stack>
       }

@@ -85,6 +85,7 @@ function ChangeActions({ change, schedule }: { change: ScheduledChange; schedule
   const { moment, percent } = useFormats()
   const { pause, cancel, undoCancel } = schedule
   const sentence = changeSentence(change, t, percent)
+  const time = moment(timeOf(change))
   const isPair = change.pair_id !== null
   const pauseLabel = isPair ? t.schedule.pausePair : t.schedule.pause
   const resumeLabel = isPair ? t.schedule.resumePair : t.schedule.resume
@@ -104,8 +105,9 @@ function ChangeActions({ change, schedule }: { change: ScheduledChange; schedule
       <ConfirmButton
         label={t.schedule.cancel}
         cancelLabel={t.schedule.keep}
-        of={`${sentence}, ${moment(timeOf(change))}`}
-        question={isPair ? t.schedule.cancelPairQuestion : t.schedule.cancelQuestion}
+        of={`${sentence}, ${time}`}
+        question={isPair ? t.schedule.cancelPairQuestion(time) : t.schedule.cancelQuestion(time)}
+        detail={isPair ? sentence : `${sentence}. ${t.schedule.cancelDetail}`}
         done={t.schedule.canceled(sentence)}
         onConfirm={() => cancel(change.id)}
         onUndo={undoCancel(change)}

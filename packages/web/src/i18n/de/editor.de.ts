@@ -10,6 +10,7 @@ export const editor: EditorMessages = {
     keyInvalid: 'Verwende nur Buchstaben, Ziffern, - und _',
     acceptKey: key => `${key} verwenden`,
     renameKey: 'Key umbenennen',
+    renameKeyQuestion: key => `Key ${key} umbenennen?`,
     details: 'Details',
     propertyMissing: 'Wähle eine Eigenschaft oder entferne diesen Filter',
     valueMissing: 'Gib mindestens einen Wert ein oder entferne diesen Filter',
@@ -119,7 +120,9 @@ export const editor: EditorMessages = {
     unsaved: 'Nicht gespeicherte Änderungen',
     merged: 'Mit einer neueren Version zusammengeführt. Prüfe das Ergebnis vor dem Speichern.',
     saved: 'Änderungen gespeichert',
-    leave: 'Deine Änderungen gehen verloren.',
+    leaveQuestion: 'Nicht gespeicherte Änderungen verwerfen?',
+    signOutQuestion: 'Abmelden und nicht gespeicherte Änderungen verwerfen?',
+    leaveDetail: 'Deine Änderungen gehen verloren.',
     issues: count =>
       count === 1 ? '1 Problem beheben, um zu speichern' : `${count} Probleme beheben, um zu speichern`,
     noChanges: 'Keine Änderungen',

@@ -71,7 +71,8 @@ export const flags: FlagsMessages = {
     bulkDelete: 'Löschen',
     bulkRestore: 'Wiederherstellen',
     bulkClear: 'Auswahl aufheben',
-    confirmDelete: 'Dieses Flag löschen? Es liefert dann „aus“. Du kannst es später wiederherstellen.',
+    deleteQuestion: key => `Flag ${key} löschen?`,
+    deleteDetail: 'Es liefert dann „aus“. Du kannst es später wiederherstellen.',
     bulkProgress: (done, total) => `${grouped(done)} von ${grouped(total)}`,
   },
   bulk: {

@@ -47,7 +47,8 @@ export const identity: IdentityMessages = {
     validMinutes: 'Schlüssel gelten (Minuten)',
     minutes: count => `${count} Min.`,
     revokes: 'Beim Speichern werden alle ausgestellten Schlüssel widerrufen.',
-    removeQuestion: name => `${name} entfernen? Ihre Schlüssel gelten sofort nicht mehr.`,
+    removeQuestion: name => `Vertrauensbeziehung ${name} entfernen?`,
+    removeDetail: 'Ihre Schlüssel gelten sofort nicht mehr.',
     removed: name => `${name} entfernt`,
   },
   singleSignOn: {
@@ -92,7 +93,8 @@ export const identity: IdentityMessages = {
     lastSignIn: 'Letzte Anmeldung',
     test: 'Testen',
     usable: name => `${name} ist erreichbar und bereit`,
-    removeQuestion: name => `${name} entfernen? Die Sitzungen darüber enden sofort.`,
+    removeQuestion: name => `Anbieter ${name} entfernen?`,
+    removeDetail: 'Die Sitzungen darüber enden sofort.',
     removed: name => `${name} entfernt`,
     domains: 'E-Mail-Domains',
     domainsIntro:
@@ -105,7 +107,8 @@ export const identity: IdentityMessages = {
     checkNow: 'Jetzt prüfen',
     verifiedOn: day => `Bestätigt am ${day}`,
     domainVerified: domain => `${domain} bestätigt`,
-    removeDomainQuestion: domain => `${domain} entfernen? Verknüpfte Konten bleiben verknüpft.`,
+    removeDomainQuestion: domain => `Domain ${domain} entfernen?`,
+    removeDomainDetail: 'Verknüpfte Konten bleiben verknüpft.',
     requirement: 'Pflicht',
     require: 'Single Sign-on verlangen',
     requireHint:

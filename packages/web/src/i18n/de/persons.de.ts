@@ -16,8 +16,8 @@ export const persons: PersonsMessages = {
     properties: 'Eigenschaften',
     noProperties: 'Keine Eigenschaften',
     remove: 'Person löschen',
-    removeQuestion: name =>
-      `${name} mit allen IDs und Eigenschaften löschen? Das kann nicht rückgängig gemacht werden.`,
+    removeQuestion: name => `Person ${name} löschen?`,
+    removeDetail: 'Alle IDs und Eigenschaften werden mit gelöscht. Das kann nicht rückgängig gemacht werden.',
     removed: name => `${name} gelöscht`,
   },
   groups: {

@@ -41,7 +41,7 @@ export const cohorts = {
     idColumn: 'Column with distinct IDs',
     column: (number: number) => `Column ${number}`,
     import: 'Import',
-    deleteQuestion: (name: string) => `Delete cohort ${name}?`,
+    deleteQuestion: (name: string) => `Delete the cohort ${name}?`,
     deleted: (name: string) => `Cohort ${name} deleted`,
   },
   behavior: {

@@ -69,7 +69,8 @@ export const flags = {
     bulkDelete: 'Delete',
     bulkRestore: 'Restore',
     bulkClear: 'Clear selection',
-    confirmDelete: 'Delete this flag? It will evaluate to off. You can restore it later.',
+    deleteQuestion: (key: string) => `Delete the flag ${key}?`,
+    deleteDetail: 'It will evaluate to off. You can restore it later.',
     bulkProgress: (done: number, total: number) => `${grouped(done)} of ${grouped(total)}`,
   },
   bulk: {

@@ -15,7 +15,8 @@ export const persons = {
     properties: 'Properties',
     noProperties: 'No properties',
     remove: 'Delete person',
-    removeQuestion: (name: string) => `Delete ${name} with all IDs and properties? This can’t be undone.`,
+    removeQuestion: (name: string) => `Delete the person ${name}?`,
+    removeDetail: 'All IDs and properties are deleted too. This can’t be undone.',
     removed: (name: string) => `${name} deleted`,
   },
   groups: {

@@ -168,6 +168,7 @@ function Tokens({ organizationId, tokens, canRevoke }: TokensProps) {
               of={each.label}
               label={t.provisioning.revoke}
               question={t.provisioning.revokeQuestion(each.label)}
+              detail={t.provisioning.revokeDetail}
               done={t.provisioning.revoked(each.label)}
               onConfirm={() => revoke(each.id)}
             />

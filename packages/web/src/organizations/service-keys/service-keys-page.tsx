@@ -105,6 +105,7 @@ function ServiceKeys({ organizationId }: { organizationId: string }) {
                   label={t.account.revoke}
                   of={key.label}
                   question={t.account.revokeQuestion(key.label)}
+                  detail={t.account.revokeDetail}
                   done={t.account.revoked(key.label)}
                   onConfirm={() => revoke(key)}
                 />,

@@ -81,6 +81,7 @@ export function Domains({ organizationId, domains, canManage }: Props) {
                     label={t.common.remove}
                     of={domain.domain}
                     question={t.singleSignOn.removeDomainQuestion(domain.domain)}
+                    detail={t.singleSignOn.removeDomainDetail}
                     done={t.singleSignOn.removed(domain.domain)}
                     onConfirm={() => remove(domain)}
                   />

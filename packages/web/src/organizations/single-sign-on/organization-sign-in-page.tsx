@@ -115,6 +115,7 @@ function Providers({ organizationId, providers, canManage, onEdit }: ListProps) 
                       label={t.common.remove}
                       of={provider.name}
                       question={t.singleSignOn.removeQuestion(provider.name)}
+                      detail={t.singleSignOn.removeDetail}
                       done={t.singleSignOn.removed(provider.name)}
                       onConfirm={() => remove(provider)}
                     />

@@ -100,6 +100,7 @@ function TrustRelationships({ organizationId, onEdit }: ListProps) {
                     label={t.common.remove}
                     of={each.name}
                     question={t.trust.removeQuestion(each.name)}
+                    detail={t.trust.removeDetail}
                     done={t.trust.removed(each.name)}
                     onConfirm={() => remove(each)}
                   />

@@ -125,6 +125,7 @@ function Removal({ plugin, organizationId }: PluginProps) {
           size="xs"
           label={t.plugins.uninstall}
           question={t.plugins.uninstallQuestion(plugin.name)}
+          detail={t.plugins.uninstallDetail}
           done={t.plugins.uninstalled(plugin.name)}
           onConfirm={remove}
         />

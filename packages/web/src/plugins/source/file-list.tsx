@@ -63,8 +63,9 @@ export function FileList(props: Props) {
       )}
       {dialog?.kind === 'remove' && (
         <ConfirmDialog
-          title={t.plugins.removeFile}
           question={t.plugins.removeFileQuestion(dialog.name)}
+          label={t.plugins.removeFile}
+          detail={t.plugins.removeFileDetail}
           onConfirm={() => props.onRemove(dialog.name)}
           onClose={close}
         />

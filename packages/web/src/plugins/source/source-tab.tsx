@@ -172,8 +172,8 @@ function LeaveDialog({ isOwnWork }: { isOwnWork: boolean }) {
   if (leaving.status !== 'blocked') return null
   return (
     <ConfirmDialog
-      title={t.plugins.leaveTitle}
       question={t.plugins.leaveQuestion}
+      detail={t.plugins.leaveDetail}
       cancelLabel={t.plugins.stay}
       label={t.plugins.leave}
       onConfirm={leaving.proceed}

@@ -5,8 +5,10 @@ import { useNotify } from '../feedback/notify.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 interface Props extends ButtonProps {
-  /** The confirmation question. */
-  question: ReactNode
+  /** The title of the dialog: a question that names the subject. */
+  question: string
+  /** What follows from it. */
+  detail?: ReactNode
   label: string
   cancelLabel?: string
   /** The subject, for screen readers where several such buttons are listed. */
@@ -21,7 +23,7 @@ interface Props extends ButtonProps {
 
 /** A button that asks for confirmation. */
 export function ConfirmButton(props: Props) {
-  const { question, label, cancelLabel, of, children, done, onConfirm, onUndo, ...button } = props
+  const { question, detail, label, cancelLabel, of, children, done, onConfirm, onUndo, ...button } = props
   const notify = useNotify()
   const confirm = async () => {
     await onConfirm()
@@ -35,8 +37,9 @@ export function ConfirmButton(props: Props) {
         {of && <VisuallyHidden>: {of}</VisuallyHidden>}
       </Button>
       <ConfirmDialog
-        title={label}
         question={question}
+        detail={detail}
+        label={label}
         {...(cancelLabel !== undefined && { cancelLabel })}
         isOpen={isOpen}
         onConfirm={confirm}

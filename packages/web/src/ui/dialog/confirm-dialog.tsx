@@ -5,11 +5,12 @@ import { ProblemAlert } from '../feedback/problems.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface Props {
-  title: string
-  /** The confirmation question. */
-  question: ReactNode
-  /** The confirm button's label; the title by default. */
-  label?: string
+  /** The title: a question that names the subject. */
+  question: string
+  /** What follows from it, and fields. */
+  detail?: ReactNode
+  /** The confirm button's label: the verb of the question. */
+  label: string
   cancelLabel?: string
   isOpen?: boolean
   isLoading?: boolean
@@ -19,7 +20,7 @@ interface Props {
 
 /** Asks for confirmation. It stays open while the action runs and shows its error. */
 export function ConfirmDialog(props: Props) {
-  const { title, question, label = title, cancelLabel, isOpen, isLoading = false, onConfirm, onClose } = props
+  const { question, detail, label, cancelLabel, isOpen, isLoading = false, onConfirm, onClose } = props
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
@@ -40,9 +41,9 @@ export function ConfirmDialog(props: Props) {
     }
   }
   return (
-    <Dialog title={title} isLoading={isLoading} onClose={close} {...(isOpen !== undefined && { isOpen })}>
+    <Dialog title={question} isLoading={isLoading} onClose={close} {...(isOpen !== undefined && { isOpen })}>
       <Stack>
-        {typeof question === 'string' ? <Text>{question}</Text> : question}
+        {typeof detail === 'string' ? <Text>{detail}</Text> : detail}
         <ProblemAlert error={error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={close}>

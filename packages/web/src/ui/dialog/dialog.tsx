@@ -29,7 +29,7 @@ export function Dialog({ title, isOpen = true, isLoading = false, onClose, size,
       {/* Mantine sets the accessible name only after the first render, which is too late for screen readers. */}
       <Modal.Content aria-label={title}>
         <Modal.Header>
-          <Modal.Title fw={600} lh={1.3}>
+          <Modal.Title fw={600} lh={1.3} style={{ overflowWrap: 'anywhere' }}>
             {title}
           </Modal.Title>
           <Modal.CloseButton aria-label={t.common.close} />

@@ -18,8 +18,8 @@ export function LeaveGuard({ isChanged, onDiscard }: Props) {
   return (
     <ConfirmDialog
       isOpen={leaving.status === 'blocked'}
-      title={t.editor.unsaved}
-      question={t.editor.leave}
+      question={t.editor.leaveQuestion}
+      detail={t.editor.leaveDetail}
       label={t.editor.discard}
       cancelLabel={t.editor.keepEditing}
       onConfirm={() => {

@@ -76,7 +76,8 @@ export const health: HealthMessages = {
     addComment: 'Kommentieren',
     noComments: 'Noch keine Kommentare',
     deleteComment: 'Löschen',
-    deleteCommentQuestion: 'Diesen Kommentar löschen? Er lässt sich nicht wiederherstellen.',
+    deleteCommentQuestion: name => `Kommentar von ${name} löschen?`,
+    deleteCommentDetail: 'Er lässt sich nicht wiederherstellen.',
     commentDeleted: 'Kommentar gelöscht',
   },
   payloadSchema: {

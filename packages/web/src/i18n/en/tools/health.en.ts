@@ -75,7 +75,8 @@ export const health = {
     addComment: 'Comment',
     noComments: 'No comments yet',
     deleteComment: 'Delete',
-    deleteCommentQuestion: 'Delete this comment? It cannot be restored.',
+    deleteCommentQuestion: (name: string) => `Delete the comment by ${name}?`,
+    deleteCommentDetail: 'It cannot be restored.',
     commentDeleted: 'Comment deleted',
   },
   payloadSchema: {
