@@ -881,6 +881,14 @@ describe('the first start', () => {
       const refused = await send({ ...right, [field]: value })
       expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(`id="${field}-problem"`)])
     }
+    const blank = await (await send({ token, password: 'short' })).text()
+    expect(blank.match(/(?<=<p role="alert" id=")\w+(?=-problem)/g)).toEqual([
+      'first_name',
+      'email',
+      'password',
+      'project',
+    ])
+    expect(blank).not.toContain('short')
     expect((await run(['credentials', '--json'], environment)).stdout).toContain(token)
     const done = await send(right)
     expect(done.status).toBe(303)

@@ -7,18 +7,23 @@ const localCharactersMax = 64
 
 /**
  * ASCII only, so that two addresses that look alike are alike: no invisible, full-width or foreign-script characters.
- * International domains are written in Punycode. Raises `invalid` (`field`).
+ * International domains are written in Punycode.
  */
-export function checkedEmail(email: string, field: string): string {
-  const trimmed = email.trim()
-  const at = trimmed.lastIndexOf('@')
-  const [local, domain] = [trimmed.slice(0, Math.max(0, at)), trimmed.slice(at + 1)]
-  const isRight =
-    trimmed.length <= addressCharactersMax &&
+export function isEmail(text: string): boolean {
+  const at = text.lastIndexOf('@')
+  const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)]
+  return (
+    text.length <= addressCharactersMax &&
     local.length <= localCharactersMax &&
     localPart.test(local) &&
     domain.split('.').every(label => domainLabel.test(label))
-  if (isRight) return trimmed
+  )
+}
+
+/** Raises `invalid` (`field`). */
+export function checkedEmail(email: string, field: string): string {
+  const trimmed = email.trim()
+  if (isEmail(trimmed)) return trimmed
   const hint = /[^\x20-\x7e]/.test(trimmed) ? ' Use ASCII; write international domains in Punycode (xn--).' : ''
   throw invalid(field, 'invalid_input', `\`${field}\` must be a valid email address.${hint}`)
 }

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Instant } from '../../../instant.ts'
-import { invalid } from '../../../problem.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Account } from '../account.ts'
 import { announceIdentity } from '../announce-identity.ts'
-import { checkedEmail } from '../email.ts'
+import { isEmail } from '../email.ts'
 import { hashSecret, newSecret } from '../secret.ts'
 import type { Passwords } from '../sign-in/password.ts'
 import type { BootstrapOptions, FirstOwner } from './first-owner.ts'
@@ -34,6 +33,8 @@ export interface SetUpFields {
   readonly projectName: string
 }
 
+export type SetUpField = 'first_name' | 'email' | 'password' | 'project'
+
 /** Encrypts the credentials at rest. */
 interface Cipher {
   seal(text: string, purpose: string): string
@@ -48,20 +49,22 @@ export interface FirstCredentials {
   find(): Promise<PendingCredentials | undefined>
   /**
    * Names the owner and the first project and sets the password, once; `onDone` is part of the transaction. Undefined for a wrong or used
-   * token. Raises `invalid`.
+   * token.
    */
   setUp<T>(
     setupToken: string,
     chosen: SetUpFields,
     now: Instant,
     onDone: (tx: Stores, owner: Account) => Promise<T>,
-  ): Promise<T | undefined>
+  ): Promise<{ readonly done: T } | { readonly wrong: readonly SetUpField[] } | undefined>
 }
 
 const instanceName = 'first_credentials'
 const purpose = 'first credentials'
 const passwordCharactersMin = 8
 const passwordCharactersMax = 1000
+const nameCharactersMax = 150
+const projectNameCharactersMax = 64
 
 export function createFirstCredentials(database: Database, passwords: Passwords, cipher: Cipher): FirstCredentials {
   async function findStored(): Promise<Stored | undefined> {
@@ -95,7 +98,9 @@ export function createFirstCredentials(database: Database, passwords: Passwords,
     async setUp(setupToken, chosen, now, onDone) {
       const stored = await findStored()
       if (!stored?.setupToken || !isEqual(setupToken, stored.setupToken)) return undefined
-      const { firstName, email, password, projectName } = checkedFields(chosen)
+      const wrong = wrongFields(chosen)
+      if (wrong.length > 0) return { wrong }
+      const { firstName, email, password, projectName } = chosen
       const passwordHash = await passwords.hash(password)
       return database.transaction(async tx => {
         // Another request may have used the token meanwhile.
@@ -106,22 +111,23 @@ export function createFirstCredentials(database: Database, passwords: Passwords,
         // Nodes drop what they hold of the owner and of the project.
         await announceIdentity(tx, stored.userId, now)
         const owner = await tx.identity.findAccount(stored.userId)
-        return owner && onDone(tx, owner)
+        return owner && { done: await onDone(tx, owner) }
       })
     },
   }
 }
 
-/** Raises `invalid` for the first field that is wrong. */
-function checkedFields({ firstName, email, password, projectName }: SetUpFields): SetUpFields {
-  const name = firstName.trim()
-  if (name === '' || name.length > 150) throw invalid('first_name', 'invalid_input', 'Enter a name.')
-  const address = checkedEmail(email, 'email')
-  if (password.length < passwordCharactersMin || password.length > passwordCharactersMax)
-    throw invalid('password', 'invalid_input', `Use at least ${passwordCharactersMin} characters.`)
-  const project = projectName.trim()
-  if (project === '' || project.length > 64) throw invalid('project', 'invalid_input', 'Enter 1 to 64 characters.')
-  return { firstName: name, email: address, password, projectName: project }
+/** All of them, in the order of the form. */
+function wrongFields({ firstName, email, password, projectName }: SetUpFields): readonly SetUpField[] {
+  const has = (text: string, charactersMin: number, charactersMax: number) =>
+    text.length >= charactersMin && text.length <= charactersMax
+  const checks: readonly [SetUpField, boolean][] = [
+    ['first_name', has(firstName, 1, nameCharactersMax)],
+    ['email', isEmail(email)],
+    ['password', has(password, passwordCharactersMin, passwordCharactersMax)],
+    ['project', has(projectName, 1, projectNameCharactersMax)],
+  ]
+  return checks.filter(([, isRight]) => !isRight).map(([field]) => field)
 }
 
 export const forgetFirstCredentials = (tx: Stores): Promise<void> => tx.instance.remove(instanceName)

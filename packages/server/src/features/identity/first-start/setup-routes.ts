@@ -3,12 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { PageFonts } from '../../../http/web-app/web-app-files.ts'
 import type { Instant } from '../../../instant.ts'
-import { Problem } from '../../../problem.ts'
 import { openSession } from '../sign-in/open-session.ts'
 import { refreshCookie } from '../sign-in/sign-in-cookie.ts'
-import type { FirstCredentials, SetUpFields } from './first-credentials.ts'
+import type { FirstCredentials, SetUpField, SetUpFields } from './first-credentials.ts'
 
-/** `/setup?token=…`: the first person names themselves and the project, and is signed in. A form without scripts. */
+/** `/setup?token=…`: the first person names themselves and the project, and is signed in. Works without scripts. */
 export function serveSetup(
   app: FastifyInstance,
   credentials: FirstCredentials,
@@ -38,29 +37,25 @@ export function serveSetup(
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
     const token = form.get('token') ?? ''
     const chosen: SetUpFields = {
-      firstName: form.get('first_name') ?? '',
-      email: form.get('email') ?? '',
+      firstName: form.get('first_name')?.trim() ?? '',
+      email: form.get('email')?.trim() ?? '',
       password: form.get('password') ?? '',
-      projectName: form.get('project') ?? '',
+      projectName: form.get('project')?.trim() ?? '',
     }
     const origin = { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
-    try {
-      const opened = await credentials.setUp(token, chosen, now(), async (tx, owner) => ({
-        projectId: owner.currentProjectId,
-        // Remembered: the cookie is how the dashboard, which this page is not part of, gets the session.
-        session: await openSession(tx, owner, { method: 'password', origin, isRemembered: true }, now()),
-      }))
-      if (!opened) return send(reply, 404, usedPage(texts))
-      const url = new URL(`${request.protocol}://localhost`)
-      return reply
-        .code(303)
-        .header('set-cookie', refreshCookie(opened.session.refreshToken ?? '', url))
-        .header('location', `${opened.projectId === null ? '/' : `/project/${opened.projectId}`}#signed-in`)
-        .send()
-    } catch (error) {
-      if (!(error instanceof Problem) || error.kind !== 'invalid') throw error
-      return send(reply, 400, formPage(texts, token, chosen, error.field ?? 'first_name'))
-    }
+    const result = await credentials.setUp(token, chosen, now(), async (tx, owner) => ({
+      projectId: owner.currentProjectId,
+      // Remembered: the cookie is how the dashboard, which this page is not part of, gets the session.
+      session: await openSession(tx, owner, { method: 'password', origin, isRemembered: true }, now()),
+    }))
+    if (!result) return send(reply, 404, usedPage(texts))
+    if ('wrong' in result) return send(reply, 400, formPage(texts, token, chosen, result.wrong))
+    const { projectId, session } = result.done
+    return reply
+      .code(303)
+      .header('set-cookie', refreshCookie(session.refreshToken ?? '', new URL(`${request.protocol}://localhost`)))
+      .header('location', `${projectId === null ? '/' : `/project/${projectId}`}#signed-in`)
+      .send()
   })
 }
 
@@ -81,8 +76,31 @@ small{color:#a6a7ab}[role=alert]{color:#ff8787}input{background:#25262b;border-c
 const logo = `<svg width="40" height="40" viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4263eb"/>
 <path d="M10 26V6M10 7.5l13 4.5-13 5" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`
 
+/**
+ * Sends the form in the background and shows the page of the response with the password, which stays in memory: the server never
+ * sends it back. Without scripts the browser sends the form itself, and the password is entered again after an error.
+ */
+const script = `let isBusy=false
+document.addEventListener('submit',async event=>{
+event.preventDefault()
+if(isBusy)return
+isBusy=true
+const form=event.target
+try{
+const response=await fetch(form.action,{method:'POST',body:new URLSearchParams(new FormData(form))})
+if(response.redirected)return location.replace(response.url+'#signed-in')
+const page=new DOMParser().parseFromString(await response.text(),'text/html'),field=page.querySelector('#password')
+if(field)field.value=form.password.value
+document.querySelector('main').replaceWith(page.querySelector('main'))
+document.querySelector('[autofocus]')?.focus()
+}catch{form.submit()}
+isBusy=false
+})`
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
 const policyFor = (style: string): string =>
-  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+  `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
 interface Page {
   readonly language: 'en' | 'de'
@@ -92,17 +110,17 @@ interface Page {
 
 const html = ({ title, language, content }: Page, head: string): string => `<!doctype html>
 <html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} · Halyard</title>${head}</head><body><main>${logo}<h1>${title}</h1><section>${content}</section></main></body></html>
+<title>${title} · Halyard</title>${head}<script>${script}</script></head><body><main>${logo}<h1>${title}</h1><section>${content}</section></main></body></html>
 `
 
 const blank: SetUpFields = { firstName: '', email: '', password: '', projectName: '' }
 
-/** The first field, or the wrong one, has the focus. Nothing is checked by the browser: its bubbles speak another language. */
-function formPage(texts: Texts, token: string, entered: SetUpFields, wrong?: string): Page {
-  const focused = wrong ?? 'first_name'
-  const field = (name: keyof Texts['fields'], value: string, attributes: string): string => {
+/** The first field, or the first wrong one, has the focus. Nothing is checked by the browser: its bubbles speak another language. */
+function formPage(texts: Texts, token: string, entered: SetUpFields, wrong: readonly SetUpField[] = []): Page {
+  const focused = wrong[0] ?? 'first_name'
+  const field = (name: SetUpField, value: string, attributes: string): string => {
     const { label, hint, problem } = texts.fields[name]
-    const isWrong = name === wrong
+    const isWrong = wrong.includes(name)
     return `<label for="${name}">${label}</label>${hint === '' ? '' : `<small id="${name}-hint">${hint}</small>`}
 <input id="${name}" name="${name}" value="${escapeHtml(value)}" ${attributes}${hint === '' && !isWrong ? '' : ` aria-describedby="${hint === '' ? '' : `${name}-hint `}${isWrong ? `${name}-problem` : ''}"`}${isWrong ? ' aria-invalid="true"' : ''}${name === focused ? ' autofocus' : ''}>
 ${isWrong ? `<p role="alert" id="${name}-problem">${problem}</p>` : ''}`
@@ -137,7 +155,7 @@ interface Texts {
   readonly language: 'en' | 'de'
   readonly title: string
   readonly intro: string
-  readonly fields: Readonly<Record<'first_name' | 'email' | 'password' | 'project', FieldTexts>>
+  readonly fields: Readonly<Record<SetUpField, FieldTexts>>
   readonly submit: string
   readonly usedTitle: string
   readonly used: string
