@@ -16,6 +16,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { auditSentence, auditSubject } from './audit-sentence.ts'
 
 const pageSize = '50'
 const noFilter = { search: '', user: '', object: '', date_from: '', date_to: '' }
@@ -85,16 +86,16 @@ function FilterForm({ organizationId, onFilter }: { organizationId: string; onFi
   return (
     <form onSubmit={submit}>
       <FormRow>
-        <TextField label={t.audit.search} {...field('search')} />
+        <TextField label={t.audit.search} w={160} {...field('search')} />
         <NativeSelect
           label={t.audit.person}
-          w={180}
+          w={160}
           data={[{ value: '', label: t.audit.anyone }, ...people]}
           {...field('user')}
         />
-        <TextField label={t.audit.object} placeholder="FeatureFlag/12" {...field('object')} />
-        <TextField label={t.audit.from} type="date" {...field('date_from')} />
-        <TextField label={t.audit.to} type="date" {...field('date_to')} />
+        <TextField label={t.audit.object} placeholder="FeatureFlag/12" w={150} {...field('object')} />
+        <TextField label={t.audit.from} type="date" w={150} {...field('date_from')} />
+        <TextField label={t.audit.to} type="date" w={150} {...field('date_to')} />
         <Button type="submit">{t.audit.filter}</Button>
       </FormRow>
     </form>
@@ -103,20 +104,14 @@ function FilterForm({ organizationId, onFilter }: { organizationId: string; onFi
 
 function Entry({ entry }: { entry: AuditEntry }) {
   const t = useMessages()
-  const { sequence, actor, operation, objects, credential, address, note, at } = entry
+  const { sequence, operation, objects, credential, address, note, at } = entry
   const details = [credential?.label, address, note].filter(Boolean).join(' · ')
   return (
     <Accordion variant="contained" order={2}>
       <Accordion.Item value={String(sequence)}>
         <Accordion.Control>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            #{sequence}{' '}
-            <b>{actor?.email ?? (credential?.kind === 'command_line' ? t.audit.commandLine : t.audit.system)}</b>{' '}
-            {operation}{' '}
-            {objects
-              .map(({ name }) => name)
-              .join(', ')
-              .slice(0, 200)}
+            #{sequence} <b>{auditSubject(entry, t)}</b> {auditSentence(entry, t)}
           </Text>
           <Text size="xs" c="dimmed">
             <RelativeTime instant={at} />
@@ -129,6 +124,8 @@ function Entry({ entry }: { entry: AuditEntry }) {
               <ChangesTable key={`${object.type}/${object.id}/${object.activity}`} object={object} />
             ))}
             <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+              {t.audit.operation}: {operation}
+              <br />
               {t.audit.hash}: {entry.hash}
               <br />
               {t.audit.request}: {entry.request_id ?? '–'}

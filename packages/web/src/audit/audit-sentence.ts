@@ -1,0 +1,27 @@
+import type { AuditEntry } from '@halyard/contract'
+import type { Messages } from '../i18n/en.ts'
+
+/** Who did it, the subject of the sentence. */
+export function auditSubject({ actor, credential, objects }: AuditEntry, t: Messages): string {
+  if (actor) return actor.email
+  const [first] = objects
+  if (first?.type === 'SignIn') return first.name
+  return credential?.kind === 'command_line' ? t.audit.commandLine : t.audit.system
+}
+
+/** What the actor did, as the predicate of a sentence: "created the flag new-checkout and 2 more changes". */
+export function auditSentence({ operation, objects }: AuditEntry, t: Messages): string {
+  const [first, ...others] = objects
+  if (!first) return t.audit.operations[operation] ?? t.audit.unchanged
+  const verbs: Readonly<Record<string, string>> = { ...t.history.verbs, ...t.audit.verbs }
+  // Who signs in is the subject already.
+  const about =
+    first.type === 'SignIn' ? [] : [t.audit.nouns[first.type] ?? first.type, first.name.slice(0, nameCharactersMax)]
+  const words = [
+    verbs[first.activity] ?? first.activity.replaceAll('_', ' '),
+    ...about,
+    ...(others.length > 0 ? [t.audit.more(others.length)] : []),
+  ]
+  return words.join(' ')
+}
+const nameCharactersMax = 200
