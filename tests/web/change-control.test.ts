@@ -334,6 +334,10 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await page.getByRole('button', { name: 'Promote 1 flag' }).click()
     const promotion = page.getByRole('dialog', { name: 'Promote pay-later' })
     await promotion.getByText('Will be created').waitFor()
+    // A new flag has nothing to be compared with.
+    await promotion.getByText('Condition 1: 30% of people').waitFor()
+    expect(await promotion.innerText()).toMatch(/State\s+Off\n/)
+    expect(await promotion.getByText(/^(Before|After|None)$/).count()).toBe(0)
     await expectSound(page)
     await promotion.getByRole('button', { name: 'Promote', exact: true }).click()
     await page.getByRole('link', { name: 'Open pay-later' }).waitFor()

@@ -304,7 +304,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     const review = page.getByRole('dialog', { name: 'Copy to projects' })
     await review
       .getByRole('row', {
-        name: /dark-mode Mobile On for all people Off for everyone ?On, Description, Release conditions 1 would lose/,
+        name: /dark-mode Mobile On for all people Off for everyone ?State, Description, Release conditions 1 would lose/,
       })
       .waitFor()
     await review.getByRole('row', { name: /new-checkout Mobile Missing Off for everyone ?Will be created/ }).waitFor()

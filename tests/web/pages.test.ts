@@ -416,7 +416,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.reload()
     await page.getByRole('row', { name: /Mobile .*Release conditions/ }).waitFor()
     await toggle(page.getByRole('switch', { name: 'Turn copies off' }))
-    await page.getByRole('row', { name: /Mobile .*On, Release conditions/ }).waitFor()
+    await page.getByRole('row', { name: /Mobile .*State, Release conditions/ }).waitFor()
     await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
     await page.getByRole('button', { name: 'Review and copy' }).click()
     await preview.getByText('Removed: Condition 1: 5% of people').waitFor()

@@ -163,7 +163,13 @@ function PlannedFlag({ item, to, isProduction }: PlannedProps) {
       {item.people_affected !== null && item.action !== 'none' && (
         <Text size="sm">{t.promotion.affected(count(item.people_affected))}</Text>
       )}
-      <SideBySide changes={itemChanges(item)} before={t.bulk.before} after={t.bulk.after} wording={wording} />
+      <SideBySide
+        changes={itemChanges(item)}
+        before={t.bulk.before}
+        after={t.bulk.after}
+        wording={wording}
+        isNew={item.action === 'create'}
+      />
     </section>
   )
 }

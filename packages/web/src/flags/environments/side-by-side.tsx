@@ -11,17 +11,21 @@ interface Props {
   wording: Wording
   /** For a previous value from another project. */
   wordingBefore?: Wording
+  /** There is nothing to compare with: the values stand alone. */
+  isNew?: boolean
 }
 
 /** Each changed field in two columns. */
-export function SideBySide({ changes, before, after, wording, wordingBefore = wording }: Props) {
+export function SideBySide({ changes, before, after, wording, wordingBefore = wording, isNew = false }: Props) {
   const t = useMessages()
   const names: Record<string, string> = t.fields
   const column = (label: string, lines: readonly string[]) => (
     <div className={classes.column}>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
+      {!isNew && (
+        <Text size="xs" c="dimmed">
+          {label}
+        </Text>
+      )}
       {lines.length === 0
         ? t.common.none
         : lines.map((line, index) => (
@@ -37,8 +41,8 @@ export function SideBySide({ changes, before, after, wording, wordingBefore = wo
           <Text size="sm" fw={600} mb={4}>
             {names[field] ?? field}
           </Text>
-          <div className={classes.columns}>
-            {column(before, linesOf(field, old, wordingBefore))}
+          <div className={isNew ? undefined : classes.columns}>
+            {!isNew && column(before, linesOf(field, old, wordingBefore))}
             {column(after, linesOf(field, next, wording))}
           </div>
         </div>

@@ -72,6 +72,7 @@ export function linesOf(field: string, value: unknown, wording: Wording): string
   if (field === 'rollback_conditions') return rollbackLines(value, wording)
   if (field === 'links' && Array.isArray(value))
     return value.map(({ title, url }) => (title ? `${title}: ${url}` : url))
+  if (field === 'active') return [value === true ? wording.t.flags.stateOn : wording.t.flags.stateOff]
   if (typeof value === 'boolean') return [value ? wording.t.words.yes : wording.t.words.no]
   if (Array.isArray(value)) return value.map(item => (typeof item === 'string' ? item : JSON.stringify(item)))
   return [typeof value === 'object' ? JSON.stringify(value) : String(value)]

@@ -78,7 +78,7 @@ export const conditions: ConditionsMessages = {
     key: 'Key',
     name: 'Beschreibung',
     filters: 'Release-Bedingungen',
-    active: 'Ein',
+    active: 'Status',
     archived: 'Archiviert',
     deleted: 'Gelöscht',
     tags: 'Tags',

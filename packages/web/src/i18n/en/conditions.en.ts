@@ -77,7 +77,7 @@ export const conditions = {
     key: 'Key',
     name: 'Description',
     filters: 'Release conditions',
-    active: 'On',
+    active: 'State',
     archived: 'Archived',
     deleted: 'Deleted',
     tags: 'Tags',
