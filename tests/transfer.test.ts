@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inParts } from '../packages/server/src/storage/in-batches.ts'
 import type { DialectName } from '../packages/server/src/storage/migrations/migration.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
+import { openSqlite } from '../packages/server/src/storage/sqlite/sqlite-connection.ts'
 import { moveStore } from '../packages/server/src/storage/transfer/migrate-store.ts'
 import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
 import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
 import { startScenario } from '../packages/server/src/testing/scenario.ts'
 import { findFaults } from './faults/consistency.ts'
 import { seededRandom } from './faults/random.ts'
-import { runCommand, startCommand, startServer } from './faults/server-process.ts'
+import { ownerKey, runCommand, startCommand, startServer } from './faults/server-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-transfer-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -93,9 +94,11 @@ describe.each([
     const [before, after] = [first, second].map(
       file => new Set(rowsOf(file).filter(row => !row.startsWith('{"end"'))),
     ) as [Set<string>, Set<string>]
-    // Only the audit logs go on: with an entry that names the head of the export.
-    const removed = [...before].filter(row => !after.has(row))
-    const added = [...after].filter(row => !before.has(row))
+    // Only the audit logs go on, with an entry that names the head of the export, and sign-ins end.
+    const isSignIn = (row: string) =>
+      /^{"table":"(sign_ins|account_tokens|changes|change_head)"|"is_session":1/.test(row)
+    const removed = [...before].filter(row => !after.has(row) && !isSignIn(row))
+    const added = [...after].filter(row => !before.has(row) && !isSignIn(row))
     expect(removed.filter(row => !row.includes('audit_heads'))).toEqual([])
     expect(added.filter(row => !/audit_heads|audit_entries.*restored/.test(row))).toEqual([])
     expect([removed.length, added.length]).toEqual([logs.length, 2 * logs.length])
@@ -303,17 +306,24 @@ it('ends all sign-ins after a restore, and says where to find what was revoked s
   const session = (await s.as(undefined).post(`/api/signup/${invite.token}/`, account)).body.api_key
   const created = await s.as(session).post('/api/personal_api_keys/', { label: 'of the leaver', scopes: ['*'] })
   const key = created.body.value
+  const login = { email: 'leaver@example.com', password: account.password, remember: true }
+  const remembered = await s.as(undefined).post('/api/login/', login)
+  const cookie = remembered.headers.get('set-cookie')!.split(';')[0]!
   const statuses = async (on: typeof s) => [
     (await on.as(session).get('/api/users/@me/')).status,
+    (await on.as(undefined).post('/api/session/resume/', undefined, { cookie })).status,
     (await on.as(key).get(`${on.project}/feature_flags/`)).status,
   ]
-  expect(await statuses(s)).toEqual([200, 200])
+  expect(await statuses(s)).toEqual([200, 200, 200])
   const backup = newFile()
   expect((await halyard(url, 'backup', backup)).output).toContain('its integrity was checked')
   const { hash, sequence } = (await s.get(`${s.organization}/audit_log/head/`)).body
   expect((await s.as(session).delete(`/api/personal_api_keys/${created.body.id}/`)).status).toBe(204)
-  expect((await s.as(session).post('/api/logout/')).status).toBeLessThan(300)
-  expect(await statuses(s)).toEqual([401, 401])
+  const everything = newFile()
+  expect((await halyard(url, 'export', everything)).code).toBe(0)
+  for (const one of [session, remembered.body.api_key])
+    expect((await s.as(one).post('/api/logout/')).status).toBeLessThan(300)
+  expect(await statuses(s)).toEqual([401, 401, 401])
   const present = newFile()
   expect((await halyard(url, 'backup', present)).output).toContain('its integrity was checked')
   await s.close()
@@ -327,12 +337,42 @@ it('ends all sign-ins after a restore, and says where to find what was revoked s
   const missing = (await halyard(kept!, 'audit', 'export', organization!, '--after', after!)).output
   expect(missing).toContain('"name":"of the leaver"')
   const again = await startScenario('sqlite', { databaseUrl: restored })
-  expect(await statuses(again)).toEqual([401, 200])
+  expect(await statuses(again)).toEqual([401, 401, 200])
   const log = newFile()
   writeFileSync(log, (await again.get(`${again.organization}/audit_log/export/`)).text)
   expect(await halyard(restored, 'audit', 'verify', log, '--head', hash)).toMatchObject({ code: 0 })
   await again.close()
+
+  const imported = `sqlite:${join(folder, 'imported.db')}`
+  expect(await halyard(imported, 'import', everything)).toMatchObject({ code: 0 })
+  const fresh = await startScenario('sqlite', { databaseUrl: imported })
+  expect((await statuses(fresh)).slice(0, 2)).toEqual([401, 401])
+  await fresh.close()
 }, 120_000)
+
+it('restores what is only in the write-ahead log of a killed server, and no other database', async () => {
+  const lost = join(folder, 'lost.db')
+  const server = await startServer(`sqlite:${lost}`)
+  const created = await fetch(`${server.url}/api/projects/@current/feature_flags/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key: 'written-last' }),
+  })
+  expect(created.status).toBe(201)
+  await server.kill()
+  const target = `sqlite:${join(folder, 'found.db')}`
+  expect(await halyard(target, 'restore', lost)).toMatchObject({ code: 0 })
+  expect((await halyard(target, 'export', '-')).output).toContain('written-last')
+
+  const foreign = newFile()
+  const handle = openSqlite(foreign)
+  handle.exec('create table schema_migrations (version integer, name text)')
+  handle.exec("insert into schema_migrations values (1, 'persons-database')")
+  handle.close()
+  const { code, output } = await halyard(target, 'restore', foreign)
+  expect([code, output]).toEqual([1, expect.stringContaining('it is not a main database of Halyard')])
+  expect(readdirSync(folder).filter(name => /^found\.db\./.test(name))).toEqual([])
+})
 
 it('a killed restore leaves either the old or the new database', async () => {
   const path = join(folder, 'killed.db')

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
 import { commandLine, recordAudit } from '../../features/audit/record-audit.ts'
 import { hashSecret, maskSecret, newId, newSecret, newUuid } from '../../features/identity/secret.ts'
+import { endAllSignIns } from '../../features/identity/sign-in/end-all-sign-ins.ts'
 import { moveSecrets } from '../../features/plugins/configs/config-secrets.ts'
 import { tokenPurpose } from '../../features/plugins/install/plugin-builder.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
@@ -55,9 +56,10 @@ export async function importCommand(file: string, options: Options): Promise<voi
   )
 }
 
-/** A full export is a backup: the audit logs in it continue with a new segment. */
+/** A full export is a backup: the audit logs in it continue with a new segment, and its sign-ins end. */
 async function recordImport(database: Database, project: BroughtProject | undefined, now: Instant): Promise<void> {
   if (!project) {
+    await endAllSignIns(database, now)
     await beginSegment(database, now)
     return
   }

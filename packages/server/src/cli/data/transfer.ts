@@ -16,16 +16,16 @@ import { dirname, join, resolve } from 'node:path'
 import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
-import { endAllSignIns } from '../../features/identity/sign-in/end-all-sign-ins.ts'
 import { instantOf } from '../../instant.ts'
 import { isBound } from '../../storage/bind-persons.ts'
 import { secretKeyName } from '../../storage/instance-store.sql.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
+import { createSqlDatabase } from '../../storage/sql-database.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
-import type { Database } from '../../stores.ts'
+import { databaseOn, sqlStores } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -165,12 +165,17 @@ export async function restoreCommand(file: string): Promise<void> {
   const version = checkBackup(backup)
   if (existsSync(path)) refuseFileInUse(path)
   const next = `${path}.restoring`
+  let people = 0
   try {
-    copyFileSync(backup, next)
-    if (existsSync(path)) giveLikeness(path, next)
+    removeDatabase(next)
+    people = copyBackup(backup, next)
+    giveLikeness(path, next)
     makeDurable(next)
+    // The copy takes its time.
+    if (existsSync(path)) refuseFileInUse(path)
   } catch (error) {
-    rmSync(next, { force: true })
+    removeDatabase(next)
+    if (error instanceof CommandError) throw error
     throw new CommandError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
   }
   const kept = `${path}.before-restore-${instantOf(new Date())
@@ -179,23 +184,63 @@ export async function restoreCommand(file: string): Promise<void> {
   putInPlace(next, path, kept)
   console.log(`Restored ${backup} (schema version ${version}) to ${path}.`)
   if (existsSync(kept)) console.log(`The previous database is ${kept}.`)
-  // An older schema is migrated by the next start.
-  if (version !== migrations.at(-1)?.version) return console.log('Start Halyard, and then run: halyard audit restored')
-  await withDatabase(database => continueFromBackup(database, existsSync(kept) ? kept : undefined))
-}
-
-/** What was appended after the backup is not in the audit log any more, which it says. What was revoked since is valid again. */
-async function continueFromBackup(database: Database, kept: string | undefined): Promise<void> {
-  const now = instantOf(new Date())
-  const heads = await beginSegment(database, now)
-  const people = await endAllSignIns(database, now)
   console.log(
     `Signed ${people} people out. Keys, members and roles that were removed after the backup are valid again.`,
   )
-  if (kept === undefined) return
-  console.log('What was changed after it is in the audit log of the previous database:')
-  for (const { organizationId, sequence } of heads)
-    console.log(`  DATABASE_URL=sqlite:${kept} halyard audit export ${organizationId} --after ${sequence}`)
+  // An older schema is migrated by the next start.
+  if (version !== migrations.at(-1)?.version) return console.log('Start Halyard, and then run: halyard audit restored')
+  await continueLogs(path, existsSync(kept) ? kept : undefined)
+}
+
+/** What was appended after the backup is not in the audit log any more, which it says. What was revoked since is valid again. */
+async function continueLogs(path: string, kept: string | undefined): Promise<void> {
+  // Without the persons, whose database may be restored later.
+  const storage = openStorage(`sqlite:${path}`)
+  try {
+    const database = databaseOn(createSqlDatabase(storage, sqlStores, async () => {}))
+    const heads = await beginSegment(database, instantOf(new Date()))
+    if (kept === undefined) return
+    console.log('What was changed after it is in the audit log of the previous database:')
+    for (const { organizationId, sequence } of heads)
+      console.log(`  DATABASE_URL=sqlite:${kept} halyard audit export ${organizationId} --after ${sequence}`)
+  } finally {
+    await storage.close()
+  }
+}
+
+/**
+ * Copies also what is only in the write-ahead log beside the backup, as after a kill. Sign-ins end in the copy, before it is in its place: they
+ * may have ended after the backup. Returns how many people were signed in.
+ */
+function copyBackup(backup: string, next: string): number {
+  const source = openSqlite(backup, { readOnly: true })
+  let people = 0
+  let ended: readonly string[] = []
+  try {
+    source.exec(`vacuum into '${next.replaceAll("'", "''")}'`)
+    const tables = source.prepare('select name from sqlite_master').all() as { name: string }[]
+    const isThere = (rows: string) => tables.some(({ name }) => name === rows.split(' ')[0])
+    const signIns = ['api_keys where is_session = 1', 'sign_ins'].filter(isThere)
+    const userIds = signIns.map(rows => `select user_id from ${rows}`).join(' union ')
+    const [row] = source.prepare(`select count(*) as people from (${userIds})`).all() as { people: number }[]
+    people = row?.people ?? 0
+    ended = [...signIns, ...['account_tokens'].filter(isThere)]
+  } finally {
+    source.close()
+  }
+  const copy = openSqlite(next)
+  try {
+    // Prepared statements would hold the file open, which has to get another name.
+    copy.exec(`begin; ${ended.map(rows => `delete from ${rows}; `).join('')} commit; pragma journal_mode = delete`)
+  } finally {
+    copy.close()
+  }
+  return people
+}
+
+/** Another database's log beside a new file would be read as a part of it. */
+function removeDatabase(path: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true })
 }
 
 /**
@@ -209,8 +254,12 @@ function putInPlace(next: string, path: string, kept: string): void {
   makeDurable(dirname(path))
 }
 
-/** Copies mode and owner of the old file; only root can change the owner. */
+/** Copies mode and owner of the old file; only root can change the owner. Without one, only the owner can read it. */
 function giveLikeness(path: string, next: string): void {
+  if (!existsSync(path)) {
+    chmodSync(next, 0o600)
+    return
+  }
   const { mode, uid, gid } = statSync(path)
   chmodSync(next, mode)
   if (process.getuid?.() === 0) chownSync(next, uid, gid)
@@ -226,17 +275,22 @@ function linkOrCopy(path: string, kept: string): void {
   }
 }
 
+type AppliedStep = { readonly version: number; readonly name: string }
+
 function checkBackup(path: string): number {
   try {
     const copy = openSqlite(path, { readOnly: true })
     try {
       const [sound] = copy.prepare('pragma integrity_check').all() as { integrity_check: string }[]
       if (sound?.integrity_check !== 'ok') throw new Error(sound?.integrity_check)
-      const [row] = copy.prepare('select max(version) as version from schema_migrations').all() as { version: number }[]
+      const steps = copy.prepare('select version, name from schema_migrations order by version').all() as AppliedStep[]
+      // Other programs have such a table as well, and a database of persons has the first step of its own.
+      if (steps[0]?.name !== migrations[0]?.name) throw new Error('it is not a main database of Halyard')
       const newestVersion = migrations.at(-1)?.version ?? 0
-      if ((row?.version ?? 0) > newestVersion)
-        throw new Error(`it was made by a newer Halyard (schema ${row?.version}, this one knows ${newestVersion})`)
-      return row?.version ?? 0
+      const version = steps.at(-1)?.version ?? 0
+      if (version > newestVersion)
+        throw new Error(`it was made by a newer Halyard (schema ${version}, this one knows ${newestVersion})`)
+      return version
     } finally {
       copy.close()
     }

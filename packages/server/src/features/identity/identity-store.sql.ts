@@ -266,8 +266,10 @@ function keyRows(db: Kysely<Tables>) {
     /** Ends every sign-in, and those that are pending, with all reset links. Returns whose there were. */
     async removeAllSessions(): Promise<readonly number[]> {
       await db.deleteFrom('account_tokens').execute()
-      const removed = await db.deleteFrom('api_keys').where('is_session', '=', 1).returning('user_id').execute()
-      return [...new Set(removed.map(row => row.user_id))]
+      const keys = await db.deleteFrom('api_keys').where('is_session', '=', 1).returning('user_id').execute()
+      // Each can be continued with a refresh token, also when its key has expired.
+      const signIns = await db.deleteFrom('sign_ins').returning('user_id').execute()
+      return [...new Set([...keys, ...signIns].map(row => row.user_id))]
     },
     /** Revokes the keys and sessions that reach nothing outside of the organization. */
     async removeKeysWithin(userId: number, organizationId: string): Promise<void> {
