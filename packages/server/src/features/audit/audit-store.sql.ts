@@ -2,6 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { NewActivity } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import { type Origin, originOf } from '../../origin.ts'
+import { ExplainedError } from '../../problem.ts'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../../storage/prepared-query.ts'
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
@@ -14,6 +15,8 @@ export interface AuditEntry extends Link {
   /** Canonical JSON. */
   readonly content: string
 }
+
+class TamperedLogError extends ExplainedError {}
 
 export interface AuditFilter {
   readonly organizationId: string
@@ -231,6 +234,14 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd, guesses: 
       const kept = oldest.findIndex(({ at }) => at >= before)
       const last = kept === -1 ? oldest.at(-1) : oldest[kept - 1]
       if (!last) return undefined
+      const { content } = await matching({ organizationId })
+        .where('sequence', '=', last.sequence)
+        .executeTakeFirstOrThrow()
+      // The columns beside the content are not hashed: a date that was changed must not make newer entries go, with a signature.
+      if (sha256(content) !== last.hash || JSON.parse(content).at >= before)
+        throw new TamperedLogError(
+          `Entry ${last.sequence} of the audit log of ${organizationId} was changed: nothing is removed. Run: halyard audit verify`,
+        )
       await db
         .deleteFrom('audit_entries')
         .where('organization_id', '=', organizationId)

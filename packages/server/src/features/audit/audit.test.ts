@@ -200,6 +200,20 @@ onEachDatabase('an exported audit log', dialect => {
     expect(await verifyChain(await lines(), { key })).toMatchObject({ key, faults: [] })
   })
 
+  it('removes nothing, and signs nothing, when the date of an entry was changed beside its content', async () => {
+    const other = (await s.post('/api/organizations/', { name: 'Backdated' })).body.id
+    await s.patch(`/api/organizations/${other}/`, { name: 'Backdated again' })
+    const { kysely } = s.halyard.storage
+    const ofOther = kysely.updateTable('audit_entries').where('organization_id', '=', other)
+    await ofOther.set({ at: '2020-01-01T00:00:00.000000Z' }).execute()
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    const lines = async () => (await s.get(`/api/organizations/${other}/audit_log/export/`)).text.trim().split('\n')
+    expect(await verifyChain(await lines())).toMatchObject({ start: { sequence: 0 }, faults: [] })
+    // What is no entry any more is reported, and does not end the export.
+    await ofOther.where('sequence', '=', 1).set({ content: 'not\nJSON' }).execute()
+    expect((await sequencesOf(await lines()))[0]).toBe(1)
+  })
+
   it('makes another signing key when its secret key is another one, and the earlier fingerprint shows it', async () => {
     const head = async () => (await s.get(`${s.organization}/audit_log/head/`)).body.checkpoint_key
     const before = await head()

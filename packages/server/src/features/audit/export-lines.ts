@@ -3,8 +3,14 @@ import { version } from '../../version.ts'
 import type { AuditEntry } from './audit-store.sql.ts'
 import { canonicalJson } from './verify-chain.ts'
 
-/** What `verifyChain` reads. */
-export const jsonLine = ({ content, hash }: AuditEntry): string => canonicalJson({ ...JSON.parse(content), hash })
+/** What `verifyChain` reads. It reports the line of content that is no entry any more, which must not end the export. */
+export function jsonLine({ content, hash }: AuditEntry): string {
+  try {
+    return canonicalJson({ ...JSON.parse(content), hash })
+  } catch {
+    return canonicalJson({ content, hash })
+  }
+}
 
 /** Common Event Format, version 0. The hashes are in custom fields; to verify the content, export JSON Lines. */
 export function cefLine({ content, hash }: AuditEntry): string {
