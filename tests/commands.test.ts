@@ -163,6 +163,11 @@ describe('commands beside a running server', () => {
     const good = await run(['doctor'], split)
     expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('The sqlite persons database responds')])
     expect(good.stdout).toContain('The persons database file is intact.')
+    const swapped = { DATABASE_URL: split.PERSONS_DATABASE_URL, PERSONS_DATABASE_URL: main.DATABASE_URL }
+    const mixedUp = await run(['doctor'], swapped)
+    expect([mixedUp.code, mixedUp.stdout]).toEqual([1, expect.stringContaining('names a database of persons')])
+    expect(mixedUp.stdout).toContain('names a main database of Halyard')
+    expect(mixedUp.stdout).not.toMatch(/halyard migrate|newer Halyard/)
     const unbound = await run(['serve'], { ...main, PORT: '0' })
     expect([unbound.code, unbound.stderr]).toEqual([1, expect.stringContaining('Set PERSONS_DATABASE_URL')])
     expect((await run(['export', '-'], split)).stderr).toContain('docs/operate/persons-database.md')

@@ -14,7 +14,7 @@ import { monitoringFindings } from './monitoring-findings.ts'
 import { personsFindings } from './persons-findings.ts'
 import { listSecrets, type StoredSecret } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
-import { bad, checkClock, checkIntegrity, good } from './storage-checks.ts'
+import { bad, checkClock, checkIntegrity, good, otherSchemaFinding } from './storage-checks.ts'
 
 const freeBytesMin = 200 * 1024 * 1024
 
@@ -126,6 +126,8 @@ function tryOpen(config: Config): Storage | Finding {
 async function checkSchema(storage: Storage): Promise<Finding> {
   const newestVersion = migrations.at(-1)?.version ?? 0
   const version = await schemaVersion(storage.kysely).catch(() => 0)
+  const other = version > 0 && (await otherSchemaFinding(storage, migrations))
+  if (other) return other
   if (version > newestVersion)
     return bad(
       `The schema (version ${version}) is newer than this program (${newestVersion}). Start the newer Halyard.`,

@@ -6,7 +6,7 @@ import { personsMigrations } from '../../storage/persons-migrations/persons-migr
 import { openPersonsStorage } from '../../storage/persons-storage.ts'
 import { refuseMissingFile } from '../with-database.ts'
 import type { Finding } from './security-findings.ts'
-import { bad, checkClock, checkIntegrity, good } from './storage-checks.ts'
+import { bad, checkClock, checkIntegrity, good, otherSchemaFinding } from './storage-checks.ts'
 
 /** Whether persons are where the settings say, and that database responds. Without the main database, only the latter. */
 export async function personsFindings(
@@ -18,7 +18,10 @@ export async function personsFindings(
     refuseMissingFile(personsDatabaseUrl, 'PERSONS_DATABASE_URL')
     const persons = openPersonsStorage(personsDatabaseUrl)
     try {
-      return [...(await storageFindings(persons)), ...(await bindingFindings(main, persons))]
+      const findings = await storageFindings(persons)
+      // What has another schema has no such tie.
+      const isSchemaRight = findings[0]?.isGood === true
+      return [...findings, ...(isSchemaRight ? await bindingFindings(main, persons) : [])]
     } finally {
       await persons.close()
     }
@@ -31,6 +34,8 @@ async function storageFindings(persons: Storage): Promise<readonly Finding[]> {
   await persons.ping()
   const version = await schemaVersion(persons.kysely).catch(() => 0)
   const expected = personsMigrations.at(-1)!.version
+  const other = version > 0 ? await otherSchemaFinding(persons, personsMigrations) : undefined
+  if (other) return [other]
   const schema =
     version === expected
       ? good(`The ${persons.dialect} persons database responds; its schema has version ${version}.`)

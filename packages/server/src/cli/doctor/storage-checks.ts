@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { refuseOtherSchema } from '../../storage/migrations/migrate.ts'
+import type { Migration } from '../../storage/migrations/migration.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import type { Finding } from './security-findings.ts'
 
@@ -19,6 +21,13 @@ export async function checkClock(storage: Storage, name = 'the database'): Promi
     ? good(`The clock agrees with that of ${name} within ${Math.abs(skew)} ms.`)
     : bad(`The clock differs from that of ${name} by ${skew} ms. Set up time synchronization.`)
 }
+
+/** What a start says as well when the two databases are mixed up. */
+export const otherSchemaFinding = (storage: Storage, steps: readonly Migration[]): Promise<Finding | undefined> =>
+  refuseOtherSchema(storage.kysely, steps).then(
+    () => undefined,
+    error => bad((error as Error).message),
+  )
 
 export async function checkIntegrity(storage: Storage, name = 'database'): Promise<Finding> {
   const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(storage.kysely)

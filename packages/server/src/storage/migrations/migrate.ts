@@ -40,7 +40,7 @@ const firstStepOfPersons = 'persons'
 const isForPersons = (steps: readonly Migration[]): boolean => steps[0]?.name === firstStepOfPersons
 
 /** The steps of one schema would fail in the other, or believe that a newer program has made it. */
-async function refuseOtherSchema(db: Kysely<Tables>, steps: readonly Migration[]): Promise<void> {
+export async function refuseOtherSchema(db: Kysely<Tables>, steps: readonly Migration[]): Promise<void> {
   const first = await db.selectFrom('schema_migrations').select('name').where('version', '=', 1).executeTakeFirst()
   if (!first) return
   if ((first.name === firstStepOfPersons) === isForPersons(steps)) return
