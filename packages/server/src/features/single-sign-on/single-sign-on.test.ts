@@ -291,6 +291,9 @@ onEachDatabase('single sign-on', dialect => {
     ]) {
       expect((await s.post(path, wrong)).status).toBe(400)
     }
+    // A database could store it, and not read it again.
+    const tooLarge = await s.patch(`${path}${providerId}/`, { default_level: 2 ** 53 })
+    expect([tooLarge.status, tooLarge.body.attr]).toEqual([400, 'default_level'])
   })
 
   it('can be required: passwords then reach other organizations only, except for the owner', async () => {

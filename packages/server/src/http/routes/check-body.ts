@@ -16,6 +16,7 @@ type AnySchema = TSchema & {
   const?: unknown
   maxLength?: number
   minLength?: number
+  minItems?: number
   maxItems?: number
   minimum?: number
   maximum?: number
@@ -41,7 +42,7 @@ export function bodyChecker(schema: TSchema): (body: unknown) => void {
   const hasByteLimits = limitsBytes(anySchema)
   return body => {
     if (isRight(body)) {
-      checkText(anySchema, body)
+      checkStored(anySchema, body)
       if (hasByteLimits) checkBytes(anySchema, body, [])
       return
     }
@@ -108,6 +109,9 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
       return rangeFault(schema, value, wrong)
     case 'array':
       if (!Array.isArray(value)) return wrong('not_a_list', 'This field must be a list.')
+      if (value.length < (schema.minItems ?? 0)) {
+        return wrong('min_length', `Use at least ${schema.minItems} element${schema.minItems === 1 ? '' : 's'}.`)
+      }
       if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
         return wrong('max_length', `Use at most ${schema.maxItems} elements.`)
       }
@@ -142,13 +146,14 @@ function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly 
 
 /**
  * What a schema cannot say: a text that must not be empty must not be all blanks either. And PostgreSQL stores no NUL, and no
- * database a lone surrogate: text that cannot be stored unchanged is rejected on both.
+ * database a lone surrogate: text that cannot be stored unchanged is rejected on both. SQLite stores integers that cannot be read again.
  */
-function checkText(schema: AnySchema, body: unknown, path: readonly string[] = []): void {
+function checkStored(schema: AnySchema, body: unknown, path: readonly string[] = []): void {
   if (schema.items && Array.isArray(body)) {
     for (const item of body) {
       if (typeof item === 'string') checkStorable(item, path)
-      else checkText(schema.items, item, path)
+      else if (typeof item === 'number') checkInteger(schema.items, item, path)
+      else checkStored(schema.items, item, path)
     }
     return
   }
@@ -156,7 +161,8 @@ function checkText(schema: AnySchema, body: unknown, path: readonly string[] = [
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = Object.hasOwn(body, name) ? body[name] : undefined
     const here = [...path, name]
-    if (typeof value === 'object') checkText(property, value, here)
+    if (typeof value === 'object') checkStored(property, value, here)
+    if (typeof value === 'number') checkInteger(property, value, here)
     if (typeof value !== 'string') continue
     if (property.type !== 'string' && !property.anyOf) continue
     if ((property.minLength ?? 0) > 0 && value.trim() === '') {
@@ -172,6 +178,11 @@ function checkText(schema: AnySchema, body: unknown, path: readonly string[] = [
 function checkStorable(text: string, path: readonly string[]): void {
   if (!text.includes('\u0000') && text.isWellFormed()) return
   throw invalid(path.join('__'), 'invalid_input', 'This field contains characters that cannot be stored.')
+}
+
+function checkInteger(schema: AnySchema, value: number, path: readonly string[]): void {
+  if (Number.isSafeInteger(value) || ![schema, ...(schema.anyOf ?? [])].some(({ type }) => type === 'integer')) return
+  throw invalid(path.join('__'), 'max_value', `Use at most ${Number.MAX_SAFE_INTEGER}.`)
 }
 
 const nameFields = new Set(['name', 'label', 'title', 'first_name'])

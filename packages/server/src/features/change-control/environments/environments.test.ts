@@ -213,6 +213,8 @@ onEachDatabase('environments', dialect => {
     const member = await s.join('env-member')
     const stranger = await s.stranger('env-stranger')
     expect((await member.post(`${s.organization}/environment_sets/`, { name: 'x' })).status).toBe(403)
+    const none = await s.post(`${s.organization}/environment_sets/`, { name: 'x', environments: [] })
+    expect([none.status, none.body.attr, none.body.detail]).toEqual([400, 'environments', 'Use at least 1 element.'])
     expect((await stranger.get(e.path)).status).toBe(404)
     const { body: theirs } = await stranger.get('/api/projects/')
     const sets = `${s.organization}/environment_sets/`
