@@ -13,7 +13,7 @@ export interface StateFile {
   write(states: readonly ProjectState[]): Promise<void>
   /** When the state was last known to be current, in milliseconds: the modification time of the file. */
   contactAt(): Promise<number | undefined>
-  /** Without a file this does nothing. */
+  /** 0: however late a state is written, it does not count as current until this is set again. */
   setContactAt(milliseconds: number): Promise<void>
 }
 
@@ -25,6 +25,7 @@ const chunkCharacters = 1024 * 1024
 export function stateFile(folder: string): StateFile {
   const path = join(folder, 'state.jsonl')
   const damaged = join(folder, 'state.damaged')
+  let isDistrusted = false
 
   async function readLines(): Promise<readonly ProjectState[]> {
     const projects = new Map<string, Map<string, Document>>()
@@ -79,10 +80,13 @@ export function stateFile(folder: string): StateFile {
         await file.close()
       }
       await rename(temporary, path)
+      // A write takes a moment, and the upstream may have refused this edge meanwhile or before.
+      if (isDistrusted) await utimes(path, 0, 0)
       await syncFolder(folder)
     },
     contactAt: async () => (await stat(path).catch(() => undefined))?.mtimeMs,
     async setContactAt(milliseconds) {
+      isDistrusted = milliseconds === 0
       const time = new Date(milliseconds)
       if (await stat(path).catch(() => undefined)) await utimes(path, time, time)
     },
