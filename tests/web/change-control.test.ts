@@ -349,6 +349,17 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await strip.getByText('Differs').waitFor()
     await expectSound(page)
 
+    // On a phone the controls begin on the upper half of the screen.
+    const small = await visit.signedIn(`/project/${production.project}/flags/${promoted.results[0].id}`, { width: 390 })
+    await small.getByText('On for 30% of people').waitFor()
+    expect((await small.getByRole('button', { name: 'Add filter' }).boundingBox())!.y).toBeLessThan(520)
+    for (const target of [
+      small.getByRole('link', { name: 'development' }),
+      small.getByRole('button', { name: 'Promote' }),
+    ])
+      expect((await target.boundingBox())!.height).toBeGreaterThanOrEqual(24)
+    await expectSound(small)
+
     // The other direction: each cell has the sentence of the list, and the difference is shown on demand.
     await page.goto(organizationPath(`/environments/${sets.results[0].id}`))
     const row = page.getByRole('row', { name: /pay-later/ })

@@ -107,7 +107,7 @@ function Strip({ flag, project, set, row }: StripProps) {
                 )}
                 {isHere && ` · ${t.environments.here}`}
               </Text>
-              <Text size="xs" c="dimmed">
+              <Text size="xs" c="dimmed" className={classes.state as string}>
                 {row !== undefined && there === null ? t.environments.missing : sentenceOf(index, id)}
               </Text>
             </li>

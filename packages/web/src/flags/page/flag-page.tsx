@@ -103,6 +103,7 @@ function FlagWithTabs(props: TabProps) {
     <Page
       title={flag.key}
       parents={[{ label: t.flags.title, to: `/project/${projectId}/flags` }]}
+      hasSmallActions
       intro={
         <>
           {state.text}

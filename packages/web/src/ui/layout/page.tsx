@@ -14,6 +14,8 @@ interface PageProps {
   heading?: ReactNode
   intro?: ReactNode
   actions?: ReactNode
+  /** On a phone the actions are beside the breadcrumbs: for few and small ones. */
+  hasSmallActions?: boolean
   /** Lists use the full width. */
   wide?: boolean
   children?: ReactNode
@@ -25,7 +27,8 @@ interface Parent {
 }
 
 /** A route's page: sets the document title and focuses the heading after navigation. */
-export function Page({ title, parents = [], heading, intro, actions, wide, children }: PageProps) {
+export function Page(props: PageProps) {
+  const { title, parents = [], heading, intro, actions, hasSmallActions, wide, children } = props
   const ref = useRef<HTMLHeadingElement>(null)
   const isShown = useContext(VisibilityContext)
   const count = useContext(TitleCountContext)
@@ -42,16 +45,20 @@ export function Page({ title, parents = [], heading, intro, actions, wide, child
   }, [])
   return (
     <Box className={wide ? classes.wide : classes.page}>
-      <div className={classes.head}>
+      <div className={classes.head} data-small-actions={hasSmallActions || undefined}>
         {parents.length > 0 && <Breadcrumbs parents={parents} />}
-        <Group justify="space-between" align="flex-start" gap="xs">
+        <Group justify="space-between" align="flex-start" gap="xs" className={classes.top as string}>
           <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
             {heading ?? breakable(title)}
           </Title>
-          {actions && <Group gap="xs">{actions}</Group>}
+          {actions && (
+            <Group gap="xs" className={classes.actions as string}>
+              {actions}
+            </Group>
+          )}
         </Group>
         {intro && (
-          <Text c="dimmed" size="sm" mt={4}>
+          <Text c="dimmed" size="sm" mt={4} className={classes.intro as string}>
             {intro}
           </Text>
         )}
