@@ -138,14 +138,14 @@ export class Snapshot {
 
   #evaluateAll(run: Run): Results {
     evaluateAll(this.#project, run)
-    return new Results(this.#project, run.outcomes.slice())
+    return new Results(this.#project, run.outcomes.slice(), run.regexSteps)
   }
 
   #evaluateKeys(run: Run, keys: readonly string[]): Results {
     const positions = this.#positionsOf(keys)
     evaluateSome(this.#project, run, positions)
     const outcomes = positions.length === 1 ? [run.outcomes[positions[0]!]!] : positions.map(at => run.outcomes[at]!)
-    return new Results(this.#project, outcomes, positions)
+    return new Results(this.#project, outcomes, run.regexSteps, positions)
   }
 
   /** Ascending, each once. */

@@ -4,12 +4,15 @@ import type { Outcome } from './outcome.ts'
 
 /** The outcomes of one evaluation: a view of one index per flag. */
 export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
+  /** The steps that matching regular expressions has taken: instructions times characters. */
+  readonly regexSteps: number
   readonly #project: Project
   readonly #outcomes: ArrayLike<number>
   /** The positions of the requested flags, ascending; undefined for all flags. */
   readonly #requested: readonly number[] | undefined
 
-  constructor(project: Project, outcomes: ArrayLike<number>, requested?: readonly number[]) {
+  constructor(project: Project, outcomes: ArrayLike<number>, regexSteps: number, requested?: readonly number[]) {
+    this.regexSteps = regexSteps
     this.#project = project
     this.#outcomes = outcomes
     this.#requested = requested

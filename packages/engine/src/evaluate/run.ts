@@ -94,6 +94,8 @@ export class Run {
   readonly #options: RunOptions
   readonly buckets: Buckets
   #regexStepsLeft = evaluationStepsMax
+  /** What matching has taken, without results from the caches. */
+  regexSteps = 0
 
   constructor(options: RunOptions) {
     this.#options = options
@@ -111,6 +113,7 @@ export class Run {
     this.distinctId = toText(subject.distinctId)
     this.now = now
     this.#regexStepsLeft = evaluationStepsMax
+    this.regexSteps = 0
     this.entityProperties[PERSON] = recordOr(subject.personProperties)
     const { groupTypes } = this.#options
     if (groupTypes.length > 1) this.#openGroups(groupTypes)
@@ -171,11 +174,17 @@ export class Run {
     const size = this.#caches.regexSizes[id]!
     if (size === 0) return true
     const value = this.entityProperties[PERSON]![this.#caches.caches[cache]!.key]
-    return this.spendRegexSteps(size, toText(value).length)
+    return this.#spend(size * (toText(value).length + 1))
   }
 
   spendRegexSteps(programSize: number, inputLength: number): boolean {
     const steps = programSize * (inputLength + 1)
+    if (!this.#spend(steps)) return false
+    this.regexSteps += steps
+    return true
+  }
+
+  #spend(steps: number): boolean {
     if (steps > this.#regexStepsLeft) return false
     this.#regexStepsLeft -= steps
     return true

@@ -1,4 +1,5 @@
 import type { CompiledFlag, Subject } from '@halyard/engine'
+import { createProjectTurns } from '../overload/project-turns.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 import { type EligibleFlags, type EligibleOptions, eligibleFlags } from './eligible-flags.ts'
 import type { Outcomes } from './outcomes.ts'
@@ -27,13 +28,19 @@ export interface Evaluation {
 }
 
 export interface Evaluator {
-  /** Synchronous when nothing has to be looked up. Never rejects: a lookup that fails makes the evaluation incomplete. */
+  /**
+   * Synchronous when nothing has to be looked up and the project's evaluations are quick. A lookup that fails makes the evaluation incomplete.
+   * Raises, or rejects with, `unavailable` when too many slow evaluations of the project wait.
+   */
   evaluate(
     served: ServedProject,
     request: IdentifiedRequest,
     options?: EligibleOptions,
   ): Evaluation | Promise<Evaluation>
 }
+
+/** An evaluation with as many steps of regular expressions takes about 15 ms, and hundreds of usual flags take one. */
+const slowStepsMin = 100_000
 
 /** Computed once per version of a project. */
 interface View {
@@ -44,6 +51,7 @@ interface View {
 export function createEvaluator(subjects: StoredSubjects, now: () => number = Date.now): Evaluator {
   const views = new WeakMap<ServedProject, View>()
   const breaker = createCircuitBreaker()
+  const turns = createProjectTurns()
 
   function viewOf(served: ServedProject): View {
     const cachedView = views.get(served)
@@ -55,7 +63,9 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
 
   function run(served: ServedProject, request: IdentifiedRequest, subject: Subject): Outcomes {
     const { keys } = request
-    return served.snapshot.evaluate(subject, keys === undefined ? { now: now() } : { now: now(), keys })
+    const results = served.snapshot.evaluate(subject, keys === undefined ? { now: now() } : { now: now(), keys })
+    if (results.regexSteps >= slowStepsMin) turns.mark(served.project.id)
+    return results
   }
 
   /** Flags that depend on what could not be looked up evaluate to a failure: no result is better than a wrong one. */
@@ -86,19 +96,21 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   return {
     evaluate(served, request, options) {
       const eligible = viewOf(served).eligible.for(request, options)
-      const complete = (stored: StoredSubject | undefined): Evaluation => {
-        const subject = subjectOf(request, stored)
-        return { eligible, outcomes: run(served, request, subject), subject, isIncomplete: false }
-      }
+      const projectId = served.project.id
+      const complete = (stored: StoredSubject | undefined) =>
+        turns.run(projectId, (): Evaluation => {
+          const subject = subjectOf(request, stored)
+          return { eligible, outcomes: run(served, request, subject), subject, isIncomplete: false }
+        })
+      const incomplete = () => turns.run(projectId, () => withoutLookup(served, request, eligible))
       const wanted = wantedSubject(served, request)
       if (!wanted) return complete(undefined)
-      const projectId = served.project.id
       const cached = subjects.findCached?.(projectId, wanted)
       if (cached) return complete(cached)
-      if (breaker.isOpen(projectId)) return withoutLookup(served, request, eligible)
+      if (breaker.isOpen(projectId)) return incomplete()
       return lookUp(served, wanted).then(complete, () => {
         breaker.open(projectId)
-        return withoutLookup(served, request, eligible)
+        return incomplete()
       })
     },
   }

@@ -44,4 +44,13 @@ onEachDatabaseAndPath('limits of regular expressions', (dialect, environment) =>
     expect(tooLong.body.errorsWhileComputingFlags).toBe(false)
     expect(tooLong.body.flags.ordinary).toMatchObject({ enabled: false, reason: { code: 'no_condition_match' } })
   })
+
+  it('give evaluations their turns, with the same results, once one has taken many steps', async () => {
+    const texts = Array.from({ length: 30 }, (_, index) => (index % 3 === 0 ? 'x'.repeat(800 + index) : `y${index}`))
+    const replies = await Promise.all(texts.map(evaluate))
+    expect(replies.map(({ status, body }) => [status, body.flags.ordinary.enabled])).toEqual(
+      texts.map(() => [200, true]),
+    )
+    expect(replies.map(({ body }) => body.errorsWhileComputingFlags)).toEqual(texts.map((_, index) => index % 3 === 0))
+  })
 })

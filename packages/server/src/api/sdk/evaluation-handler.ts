@@ -131,6 +131,7 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
       passOnBody(exchange.request, body)
       pass()
     }
+    const fail = (error: unknown): void => (error === overloaded ? refuse(exchange) : leave('refused'))
     if (shedder.admitLate(performance.now() - exchange.receivedAt)) {
       refuse(exchange)
       return
@@ -138,9 +139,9 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
     try {
       const value = readSdkBodySync(sdkBodyOf(exchange, body), deps.bodyMemory.countInflate)
       if (value === undefined) leave('body')
-      else answer(exchange, value)?.catch(() => leave('refused'))
-    } catch {
-      leave('refused')
+      else answer(exchange, value)?.catch(fail)
+    } catch (error) {
+      fail(error)
     }
   }
 
