@@ -3,6 +3,7 @@ import 'swagger-ui-dist/swagger-ui.css'
 import './api-docs.css'
 import { accessibleComponents, labelControls } from './accessible.ts'
 import { followColorScheme } from './color-scheme.ts'
+import { resolveReferences } from './resolve-references.ts'
 import { searchOperations } from './search-operations.ts'
 
 /** The API reference at `/api/docs/`: Swagger UI with the document of this server, without any external request. */
@@ -22,6 +23,6 @@ SwaggerUI({
   // The highlighter's colors have too little contrast.
   syntaxHighlight: false,
   validatorUrl: null,
-  plugins: [() => ({ fn: { opsFilter: searchOperations } }), accessibleComponents],
+  plugins: [() => ({ fn: { opsFilter: searchOperations, resolveSubtree: resolveReferences } }), accessibleComponents],
   onComplete: () => labelControls(reference),
 })

@@ -12,7 +12,10 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     readonly size: number
   }
   export interface SwaggerPlugin {
-    readonly fn?: { readonly opsFilter?: (taggedOperations: ImmutableMap, phrase: string) => ImmutableMap }
+    readonly fn?: {
+      readonly opsFilter?: (taggedOperations: ImmutableMap, phrase: string) => ImmutableMap
+      readonly resolveSubtree?: (document: unknown, path: readonly string[]) => Promise<{ spec: unknown; errors: [] }>
+    }
     // biome-ignore lint/suspicious/noExplicitAny: each component has other properties.
     readonly components?: Readonly<Record<string, ComponentType<any>>>
   }
