@@ -87,7 +87,7 @@ beforeAll(async () => {
       path: `${organization}/settings/trust-relationships`,
       shows: 'No trust relationships yet',
     },
-    'audit log': { path: `${organization}/settings/audit`, shows: 'createFeatureFlag' },
+    'audit log': { path: `${organization}/settings/audit`, shows: 'created the flag' },
     account: { path: '/account', shows: 'First key' },
     environments: { path: `${organization}/environments`, shows: 'development → production' },
     plugins: { path: `${organization}/plugins`, shows: 'Greeter' },
