@@ -1,6 +1,6 @@
 import type { CompiledFlag, Subject } from '@halyard/engine'
+import { createProjectMarks } from '../overload/project-marks.ts'
 import { createProjectTurns } from '../overload/project-turns.ts'
-import { createCircuitBreaker } from './circuit-breaker.ts'
 import { type EligibleFlags, type EligibleOptions, eligibleFlags } from './eligible-flags.ts'
 import type { Outcomes } from './outcomes.ts'
 import type { ServedProject } from './projects/served-project.ts'
@@ -50,7 +50,8 @@ interface View {
 
 export function createEvaluator(subjects: StoredSubjects, now: () => number = Date.now): Evaluator {
   const views = new WeakMap<ServedProject, View>()
-  const breaker = createCircuitBreaker()
+  /** After a failed lookup the project's next ones are skipped for a moment, so that clients do not wait for each of them. */
+  const failedLookups = createProjectMarks()
   const turns = createProjectTurns()
 
   function viewOf(served: ServedProject): View {
@@ -107,9 +108,9 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
       if (!wanted) return complete(undefined)
       const cached = subjects.findCached?.(projectId, wanted)
       if (cached) return complete(cached)
-      if (breaker.isOpen(projectId)) return incomplete()
+      if (failedLookups.has(projectId)) return incomplete()
       return lookUp(served, wanted).then(complete, () => {
-        breaker.open(projectId)
+        failedLookups.add(projectId)
         return incomplete()
       })
     },

@@ -1,5 +1,6 @@
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { overloaded } from './load-shedder.ts'
+import { createProjectMarks } from './project-marks.ts'
 
 /**
  * Evaluations run at once, except those of a project that was marked because one took long, as with hundreds of regular expressions on long
@@ -13,31 +14,20 @@ export interface ProjectTurns {
   mark(projectId: number): void
 }
 
-const markedMilliseconds = 1000
 /** A turn goes on with the next work until it has taken as long. */
 const turnMilliseconds = 5
 const waitingPerProjectMax = 100
 /** Clients wait three seconds at most. */
 const waitingMillisecondsMax = 3000
-/** Beyond this many marked projects, the oldest marks are dropped. */
-const projectsMax = 10_000
 
 type Queue = (() => void)[]
 
 export function createProjectTurns(now: () => number = monotonicNow): ProjectTurns {
-  const markedUntil = new Map<number, number>()
+  const marks = createProjectMarks(now)
   /** In the order of their turns. */
   const waiting = new Map<number, Queue>()
   let isPlanned = false
   let haveOthersRun = false
-
-  function isMarked(projectId: number): boolean {
-    const until = markedUntil.get(projectId)
-    if (until === undefined) return false
-    if (now() < until) return true
-    markedUntil.delete(projectId)
-    return false
-  }
 
   function takeTurns(): void {
     haveOthersRun = false
@@ -65,7 +55,7 @@ export function createProjectTurns(now: () => number = monotonicNow): ProjectTur
 
   return {
     run(projectId, work) {
-      if (!isMarked(projectId)) {
+      if (!marks.has(projectId)) {
         haveOthersRun = true
         return work()
       }
@@ -87,10 +77,6 @@ export function createProjectTurns(now: () => number = monotonicNow): ProjectTur
         setImmediate(takeTurns)
       })
     },
-    mark(projectId) {
-      markedUntil.delete(projectId)
-      markedUntil.set(projectId, now() + markedMilliseconds)
-      if (markedUntil.size > projectsMax) markedUntil.delete(markedUntil.keys().next().value!)
-    },
+    mark: marks.add,
   }
 }

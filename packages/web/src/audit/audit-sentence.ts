@@ -1,6 +1,8 @@
 import type { AuditEntry } from '@halyard/contract'
 import type { Messages } from '../i18n/en.ts'
 
+const nameCharactersMax = 200
+
 /** Who did it, the subject of the sentence. */
 export function auditSubject({ actor, credential, objects }: AuditEntry, t: Messages): string {
   if (actor) return actor.email
@@ -24,4 +26,3 @@ export function auditSentence({ operation, objects }: AuditEntry, t: Messages): 
   ]
   return words.join(' ')
 }
-const nameCharactersMax = 200

@@ -155,7 +155,7 @@ onEachPersonsDatabase('what is stored about a subject', (dialect, persons) => {
       sticky: { enabled: false, failed: true },
     })
     expect(await evaluated({ plan: 'pro' })).toMatchObject({ pro: { enabled: true, failed: false } })
-    // After a failure the circuit breaker is open for a moment, so that clients need not wait again.
+    // After a failure lookups are skipped for a moment, so that clients need not wait again.
     expect(asked).toBe(1)
   })
 })
