@@ -882,7 +882,9 @@ describe('the first start', () => {
       fetch(`${server.url}/setup`, { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' })
     const right = { token, first_name: 'Ada', email: 'ada@example.com', password: 'correct horse', project: 'Web shop' }
     expect((await send({ ...right, token: 'wrong' })).status).toBe(404)
-    for (const [field, value] of Object.entries({ first_name: ' ', email: 'ada', password: 'short', project: '' })) {
+    const wrong = { first_name: ' ', email: 'ada', password: 'short', project: '' }
+    const unstorable = { first_name: 'Ada\nLovelace', project: 'Web\u0000shop' }
+    for (const [field, value] of [...Object.entries(wrong), ...Object.entries(unstorable)]) {
       const refused = await send({ ...right, [field]: value })
       expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(`id="${field}-problem"`)])
     }

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { isOneLine } from '../../../http/routes/one-line.ts'
 import type { Instant } from '../../../instant.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Account } from '../account.ts'
@@ -119,13 +120,12 @@ export function createFirstCredentials(database: Database, passwords: Passwords,
 
 /** All of them, in the order of the form. */
 function wrongFields({ firstName, email, password, projectName }: SetUpFields): readonly SetUpField[] {
-  const has = (text: string, charactersMin: number, charactersMax: number) =>
-    text.length >= charactersMin && text.length <= charactersMax
+  const isName = (text: string, charactersMax: number) => text !== '' && text.length <= charactersMax && isOneLine(text)
   const checks: readonly [SetUpField, boolean][] = [
-    ['first_name', has(firstName, 1, nameCharactersMax)],
+    ['first_name', isName(firstName, nameCharactersMax)],
     ['email', isEmail(email)],
-    ['password', has(password, passwordCharactersMin, passwordCharactersMax)],
-    ['project', has(projectName, 1, projectNameCharactersMax)],
+    ['password', password.length >= passwordCharactersMin && password.length <= passwordCharactersMax],
+    ['project', isName(projectName, projectNameCharactersMax)],
   ]
   return checks.filter(([, isRight]) => !isRight).map(([field]) => field)
 }
