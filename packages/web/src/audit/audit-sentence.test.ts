@@ -16,6 +16,12 @@ describe('an entry of the audit log', () => {
       'updated the flag a and 2 more changes',
       'hat geändert: Flag a und 2 weitere Änderungen',
     ],
+    [
+      'createChangeRequest',
+      [object('FeatureFlag', 'Launch', 'change_requested')],
+      'requested a change: Launch',
+      'hat eine Änderung beantragt: Launch',
+    ],
     ['login', [object('SignIn', 'ada@example.com', 'signed_in')], 'signed in', 'hat sich angemeldet'],
     [
       'login',

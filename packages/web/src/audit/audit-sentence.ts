@@ -16,13 +16,18 @@ export function auditSentence({ operation, objects }: AuditEntry, t: Messages): 
   const [first, ...others] = objects
   if (!first) return t.audit.operations[operation] ?? t.audit.unchanged
   const verbs: Readonly<Record<string, string>> = { ...t.history.verbs, ...t.audit.verbs }
-  // Who signs in is the subject already.
-  const about =
-    first.type === 'SignIn' ? [] : [t.audit.nouns[first.type] ?? first.type, first.name.slice(0, nameCharactersMax)]
   const words = [
     verbs[first.activity] ?? first.activity.replaceAll('_', ' '),
-    ...about,
+    ...about(first, t),
     ...(others.length > 0 ? [t.audit.more(others.length)] : []),
   ]
   return words.join(' ')
+}
+
+function about({ type, name, activity }: AuditEntry['objects'][number], t: Messages): readonly string[] {
+  // Who signs in is the subject already.
+  if (type === 'SignIn') return []
+  const shown = name.slice(0, nameCharactersMax)
+  // The verbs of change requests say what it is, and the name is the request's title.
+  return /^(change|emergency)_/.test(activity) ? [shown] : [t.audit.nouns[type] ?? type, shown]
 }
