@@ -1,24 +1,55 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { verifyChain } from '../../features/audit/verify-chain.ts'
+import { verifyLogs } from '../../features/audit/verify-log.ts'
 import { printJson } from '../output.ts'
-import { CommandError } from '../usage.ts'
+import { CommandError, UsageError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
 
-/** `halyard audit verify <file>`: needs neither a server nor a database. */
-export async function verify(
-  file: string,
-  options: { readonly head?: string; readonly after?: string; readonly key?: string; readonly json?: boolean },
-): Promise<void> {
+interface Options {
+  readonly head?: string
+  readonly after?: string
+  readonly key?: string
+  readonly json?: boolean
+}
+
+type Verified = Awaited<ReturnType<typeof verifyChain>>
+
+/** `halyard audit verify [file]`: a file needs neither a server nor a database. */
+export async function verify(file: string | undefined, options: Options): Promise<void> {
+  if (file === undefined) return verifyDatabase(options)
   if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
-  const { entries, start, head, key, faults } = await verifyChain(lines, options)
-  if (options.json) printJson({ entries, start, head, key: key ?? null, faults })
-  else {
-    for (const { sequence, message } of faults) console.log(`Entry ${sequence}: ${message}`)
-    if (faults.length === 0) {
-      console.log(`Verified ${entries} entries, ${start.sequence + 1} to ${head.sequence}. Head: ${head.hash}`)
-      if (key) console.log(`Earlier entries were removed. The checkpoint is signed with the key ${key}`)
-    }
-  }
-  if (faults.length > 0) throw new CommandError('The audit log is not intact.')
+  const verified = await verifyChain(lines, options)
+  if (options.json) printJson(wireOf(verified))
+  else printVerified(verified)
+  if (verified.faults.length > 0) throw new CommandError('The audit log is not intact.')
+}
+
+/** Every log of the database, as it is stored. */
+async function verifyDatabase({ head, after, key, json }: Options): Promise<void> {
+  if (head !== undefined || after !== undefined) throw new UsageError('--head and --after need the file of an export.')
+  const isIntact = await withDatabase(database =>
+    database.read(async tx => {
+      const results: object[] = []
+      let faults = 0
+      for await (const { organizationId, ...verified } of verifyLogs(tx, key)) {
+        faults += verified.faults.length
+        if (json) results.push({ organization: organizationId, ...wireOf(verified) })
+        else printVerified(verified, `${organizationId}: `)
+      }
+      if (json) printJson(results)
+      return faults === 0
+    }),
+  )
+  if (!isIntact) throw new CommandError('The audit log is not intact.')
+}
+
+const wireOf = ({ entries, start, head, key, faults }: Verified) => ({ entries, start, head, key: key ?? null, faults })
+
+function printVerified({ entries, start, head, key, faults }: Verified, prefix = ''): void {
+  for (const { sequence, message } of faults) console.log(`${prefix}Entry ${sequence}: ${message}`)
+  if (faults.length > 0) return
+  console.log(`${prefix}Verified ${entries} entries, ${start.sequence + 1} to ${head.sequence}. Head: ${head.hash}`)
+  if (key) console.log(`${prefix}Earlier entries were removed. The checkpoint is signed with the key ${key}`)
 }

@@ -2,10 +2,16 @@ import { type Command, Option } from 'commander'
 import { group, jsonOption, load, wholeNumber } from './options.ts'
 
 export function addAuditCommands(program: Command): void {
-  const audit = group(program, 'audit', 'verify exported audit logs; print and export them, beside the database')
+  const audit = group(
+    program,
+    'audit',
+    'verify audit logs, exported or in the database; print and export them, beside the database',
+  )
   audit
-    .command('verify <file>')
-    .description('verify an export (JSON Lines) on its own: changed, missing, swapped and cut-off entries are reported')
+    .command('verify [file]')
+    .description(
+      'verify an export (JSON Lines) on its own: changed, missing, swapped and cut-off entries are reported; without a file, the logs in the database and the columns by which they are filtered',
+    )
     .option('--head <hash>', 'hash of an entry that was noted earlier and must be in the log')
     .option('--after <hash>', 'head of an earlier export that this one continues')
     .option('--key <fingerprint>', 'of the key that signs checkpoints, as `halyard audit head` prints it')

@@ -17,13 +17,17 @@ export interface NewAuditEntry {
   readonly restored?: Link
 }
 
-export interface AuditRow {
+/** Columns beside the content, for filters and the retention. The hash covers the content alone, from which they can be derived again. */
+export interface AuditColumns {
   readonly organizationId: string
   readonly at: Instant
   readonly userId: number | null
   readonly operation: string
   /** For the filter: ` FeatureFlag/12 Cohort/3 `. */
   readonly objects: string
+}
+
+export interface AuditRow extends AuditColumns {
   /** The canonical JSON in three parts: the hash of the entry before stands between the first two, the sequence after the second. */
   readonly start: string
   readonly middle: string
@@ -36,9 +40,8 @@ const filterObjectsMax = 500
 /** Members are written in canonical order, so that the database can insert the two that it alone knows. */
 export function auditRow(entry: NewAuditEntry): AuditRow {
   const { organizationId, at, user, origin, activities, pruned, restored } = entry
-  const actor = user ? { email: user.email, id: user.id, name: user.firstName } : null
-  const start = canonicalJson({
-    actor,
+  const content = {
+    actor: user ? { email: user.email, id: user.id, name: user.firstName } : null,
     address: origin.address,
     at,
     credential: origin.credential,
@@ -47,24 +50,39 @@ export function auditRow(entry: NewAuditEntry): AuditRow {
     operation: origin.operation,
     organization: organizationId,
     path: origin.path,
-  })
+  }
+  const start = canonicalJson(content)
   const end = canonicalJson({ pruned, request_id: origin.requestId, restored })
   return {
-    organizationId,
-    at,
-    userId: user?.id ?? null,
-    operation: origin.operation,
-    objects: filterText(activities),
+    ...columnsOf(content),
     start: `${start.slice(0, -1)},"previous_hash":"`,
     middle: `",${end.slice(1, -1)},"sequence":`,
   }
 }
 
+type Named = { readonly type: string; readonly id: string }
+interface ColumnSource {
+  readonly organization: string
+  readonly at: Instant
+  readonly actor: { readonly id: number } | null
+  readonly operation: string
+  readonly objects: readonly Named[]
+}
+
+/** The columns of an entry with this content. */
+export const columnsOf = ({ organization, at, actor, operation, objects }: ColumnSource): AuditColumns => ({
+  organizationId: organization,
+  at,
+  userId: actor?.id ?? null,
+  operation,
+  objects: filterText(objects),
+})
+
 /** The text whose SHA-256 is the hash of the entry. */
 export const contentOf = ({ start, middle }: AuditRow, previousHash: string, sequence: number): string =>
   `${start}${previousHash}${middle}${sequence}}`
 
-function boundedObjects(activities: readonly NewActivity[], user: NewAuditEntry['user']): readonly object[] {
+function boundedObjects(activities: readonly NewActivity[], user: NewAuditEntry['user']): readonly Named[] {
   const objects = activities.map(activity => objectOf(activity, user))
   if (activities.length === 1 || canonicalJson(objects).length <= objectsCharactersMax) return objects
   return objects.map(({ changes, ...object }) => ({ ...object, changes_sha256: sha256(canonicalJson(changes)) }))
@@ -86,7 +104,7 @@ const objectOf = (
   type: scope,
 })
 
-const filterText = (activities: readonly NewActivity[]): string => {
-  const names = activities.slice(0, filterObjectsMax).map(({ scope, itemId }) => `${scope}/${itemId}`)
+const filterText = (objects: readonly Named[]): string => {
+  const names = objects.slice(0, filterObjectsMax).map(({ type, id }) => `${type}/${id}`)
   return names.length === 0 ? '' : ` ${[...new Set(names)].join(' ')} `
 }

@@ -2,7 +2,6 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { NewActivity } from '../../domain/activity.ts'
 import type { Instant } from '../../instant.ts'
 import { type Origin, originOf } from '../../origin.ts'
-import { ExplainedError } from '../../problem.ts'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../../storage/prepared-query.ts'
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { Tables } from '../../storage/tables.generated.ts'
@@ -10,13 +9,8 @@ import { contains } from '../../storage/text-search.ts'
 import { type AuditRow, auditRow, contentOf, type NewAuditEntry } from './audit-entry.ts'
 import { firstPreviousHash, type Link, sha256 } from './verify-chain.ts'
 
-/** An entry as it is stored. */
-export interface AuditEntry extends Link {
-  /** Canonical JSON. */
-  readonly content: string
-}
-
-class TamperedLogError extends ExplainedError {}
+/** An entry as it is stored. Its hash is that of its content, in canonical JSON. */
+export type AuditEntry = Readonly<Selectable<Tables['audit_entries']>>
 
 export interface AuditFilter {
   readonly organizationId: string
@@ -124,7 +118,7 @@ async function appendToSqlite(db: Kysely<Tables>, row: AuditRow, guesses: AuditH
   })
 }
 
-function nextEntry(row: AuditRow, head: Link | undefined): AuditEntry {
+function nextEntry(row: AuditRow, head: Link | undefined): Pick<AuditEntry, 'sequence' | 'content' | 'hash'> {
   const sequence = (head?.sequence ?? 0) + 1
   const content = contentOf(row, head?.hash ?? firstPreviousHash, sequence)
   return { sequence, content, hash: sha256(content) }
@@ -161,10 +155,7 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd, guesses: 
   }
 
   function matching({ organizationId, ...filter }: AuditFilter) {
-    let query = db
-      .selectFrom('audit_entries')
-      .select(['sequence', 'hash', 'content'])
-      .where('organization_id', '=', organizationId)
+    let query = db.selectFrom('audit_entries').selectAll().where('organization_id', '=', organizationId)
     if (filter.userId !== undefined) query = query.where('user_id', '=', filter.userId)
     if (filter.operation !== undefined) query = query.where('operation', '=', filter.operation)
     if (filter.object !== undefined) query = query.where(contains('objects', ` ${filter.object} `))
@@ -218,12 +209,19 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd, guesses: 
     async listHeads(): Promise<readonly AuditHead[]> {
       return (await db.selectFrom('audit_heads').selectAll().orderBy('organization_id').execute()).map(toHead)
     },
-    /** Removes the oldest entries of an organization, at most so many. Returns the last of them, and the head, which is then locked. */
-    async removeBefore(
-      organizationId: string,
-      before: Instant,
-      limit: number,
-    ): Promise<{ readonly pruned: Link; readonly head: Link } | undefined> {
+    /** Whose entries no head leads to, as when it was removed behind the back of the server. */
+    async listHeadless(): Promise<readonly string[]> {
+      const rows = await db
+        .selectFrom('audit_entries')
+        .select('organization_id')
+        .distinct()
+        .where('organization_id', 'not in', heads => heads.selectFrom('audit_heads').select('organization_id'))
+        .orderBy('organization_id')
+        .execute()
+      return rows.map(({ organization_id }) => organization_id)
+    },
+    /** The last one of the oldest entries that were made before, at most so many. */
+    async findLastBefore(organizationId: string, before: Instant, limit: number): Promise<Link | undefined> {
       const oldest = await db
         .selectFrom('audit_entries')
         .select(['sequence', 'hash', 'at'])
@@ -232,28 +230,21 @@ export function sqlAuditStore(db: Kysely<Tables>, end: TransactionEnd, guesses: 
         .limit(limit)
         .execute()
       const kept = oldest.findIndex(({ at }) => at >= before)
-      const last = kept === -1 ? oldest.at(-1) : oldest[kept - 1]
-      if (!last) return undefined
-      const { content } = await matching({ organizationId })
-        .where('sequence', '=', last.sequence)
-        .executeTakeFirstOrThrow()
-      // The columns beside the content are not hashed: a date that was changed must not make newer entries go, with a signature.
-      if (sha256(content) !== last.hash || JSON.parse(content).at >= before)
-        throw new TamperedLogError(
-          `Entry ${last.sequence} of the audit log of ${organizationId} was changed: nothing is removed. Run: halyard audit verify`,
-        )
+      return kept === -1 ? oldest.at(-1) : oldest[kept - 1]
+    },
+    /** Removes the entries up to this one. Returns the head, which is then locked. */
+    async removeUpTo(organizationId: string, { sequence, hash }: Link): Promise<Link> {
       await db
         .deleteFrom('audit_entries')
         .where('organization_id', '=', organizationId)
-        .where('sequence', '<=', last.sequence)
+        .where('sequence', '<=', sequence)
         .execute()
-      const head = await db
+      return db
         .updateTable('audit_heads')
-        .set({ pruned_sequence: last.sequence, pruned_hash: last.hash })
+        .set({ pruned_sequence: sequence, pruned_hash: hash })
         .where('organization_id', '=', organizationId)
         .returning(['sequence', 'hash'])
         .executeTakeFirstOrThrow()
-      return { pruned: { sequence: last.sequence, hash: last.hash }, head }
     },
   }
 }
