@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { canonicalJson, firstPreviousHash, sha256 } from '../../packages/server/src/features/audit/verify-chain.ts'
 import { openStorage, type Storage } from '../../packages/server/src/storage/open-storage.ts'
 import { onEachDatabase, writeDirectly } from '../../packages/server/src/testing/databases.ts'
 import { runCommand } from '../faults/server-process.ts'
@@ -11,7 +12,7 @@ onEachDatabase('the audit log of the built program', dialect => {
   let s: Program
   let storage: Storage
   const folder = mkdtempSync(join(tmpdir(), 'halyard-audit-'))
-  const settings = { HALYARD_AUDIT_DAYS: '30' }
+  const settings = { HALYARD_AUDIT_DAYS: '30', HALYARD_SCHEDULER_SECONDS: '1' }
   beforeAll(async () => {
     s = await startProgram(dialect, settings)
     storage = openStorage(s.databaseUrl)
@@ -50,6 +51,21 @@ onEachDatabase('the audit log of the built program', dialect => {
     writeFileSync(file, (await s.get(`/api/organizations/${organization}/audit_log/export/`)).text)
     return file
   }
+  /** Makes the whole log consistent with another date, as if it had been written then. */
+  async function backdate(organization: string, at: string): Promise<void> {
+    const rows = await rowsOf(organization)
+    const rewrite = async (tx: Storage['kysely']) => {
+      let hash = firstPreviousHash
+      for (const { sequence, content } of rows) {
+        const text = canonicalJson({ ...JSON.parse(content), at, previous_hash: hash })
+        hash = sha256(text)
+        await update(tx, organization, sequence, { at, content: text, hash })
+      }
+      await tx.updateTable('audit_heads').set({ hash }).where('organization_id', '=', organization).execute()
+    }
+    await writeDirectly(storage, db => db.transaction().execute(rewrite))
+  }
+
   it('reports columns that do not match the content, by which filtered lists would hide an entry', async () => {
     const id = await newLog('Hidden')
     const intact = await halyard('audit', 'verify')
@@ -99,5 +115,30 @@ onEachDatabase('the audit log of the built program', dialect => {
     await writeDirectly(storage, db => db.insertInto('audit_heads').values(head).execute())
     expect(await halyard('audit', 'verify', '--head', head.hash)).toMatchObject({ code: 2 })
     expect((await halyard('audit', 'verify')).code).toBe(0)
+  })
+
+  it('removes nothing of a log that was changed, says so, and removes old entries of the others', async () => {
+    const logs = [await newLog('First'), await newLog('Second'), await newLog('Third')].sort()
+    const [, tampered] = logs
+    // Not the last one of those that are due.
+    const [, row] = await rowsOf(tampered!)
+    await change(tampered!, 2, { operation: 'another' })
+    for (const id of [tampered!, ...logs.filter(one => one !== tampered)])
+      await backdate(id, '2025-01-01T00:00:00.000000Z')
+    const doctor = await halyard('doctor')
+    expect(doctor.code).toBe(1)
+    expect(doctor.output).toContain(`The audit log of ${tampered} was changed, so nothing of it is removed. Entry 2:`)
+    const operations = async (id: string) => (await rowsOf(id)).map(({ operation }) => operation)
+    await expect
+      .poll(() => Promise.all([operations(logs[0]!), operations(logs[2]!)]), { timeout: 60_000 })
+      .toEqual([['trim-audit'], ['trim-audit']])
+    await expect
+      .poll(() => s.process.lines.join('\n'), { timeout: 60_000 })
+      .toMatch(new RegExp(`"event":"job_failed".*The audit log of ${tampered} was changed`))
+    expect(await rowsOf(tampered!)).toHaveLength(4)
+    await change(tampered!, 2, { operation: row!.operation })
+    await expect.poll(() => operations(tampered!), { timeout: 60_000 }).toEqual(['trim-audit'])
+    expect((await halyard('audit', 'verify')).code).toBe(0)
+    expect((await halyard('doctor')).output).toContain('No entry of the audit log that is due for removal was changed.')
   })
 })

@@ -12,6 +12,7 @@ import { eventsFindings } from './events-findings.ts'
 import { checkpointKeyFindings, installationSecrets } from './installation-keys.ts'
 import { monitoringFindings } from './monitoring-findings.ts'
 import { personsFindings } from './persons-findings.ts'
+import { retentionFindings } from './retention-findings.ts'
 import { listSecrets, type StoredSecret } from './secrets.sql.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 import { bad, checkClock, checkIntegrity, good, otherSchemaFinding } from './storage-checks.ts'
@@ -82,7 +83,8 @@ async function examineMain(config: Config, storage: Storage) {
     await storage.ping()
     const schema = await checkSchema(storage)
     findings.push(good(`The ${storage.dialect} database responds.`), schema, await checkClock(storage))
-    if (schema.isGood) findings.push(...(await checkpointKeyFindings(config, storage)))
+    if (schema.isGood)
+      findings.push(...(await checkpointKeyFindings(config, storage)), ...(await retentionFindings(config, storage)))
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
     findings.push(...(await eventsFindings(config, storage)))
     return { responds: true, findings }

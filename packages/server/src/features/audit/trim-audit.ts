@@ -15,28 +15,35 @@ const transactionsMax = 20
 const dayMilliseconds = 24 * 3_600_000
 
 /** Entries that are due for removal were changed: their removal would be signed as if they were intact. */
-class TamperedLogError extends ExplainedError {}
+export class TamperedLogError extends ExplainedError {}
 
 /**
  * Removes entries of the audit logs after so many days. Each removal is an entry that names the last one removed, and is signed: it is the
- * checkpoint from which what is left can be verified.
+ * checkpoint from which what is left can be verified. A log that was changed stays as it is, and the job fails after the other logs.
  */
 export const trimAudit = (days: number, secretBox: SecretBox): Job => ({
   name: 'trim-audit',
   async run(context) {
     const key = await context.transaction(tx => getCheckpointKey(tx.instance, secretBox))
     const before = retainedSince(context.now, days)
+    const tampered: string[] = []
     for (const { organizationId } of await context.read(tx => tx.audit.listHeads())) {
-      await trimLog(context, key, organizationId, before)
+      try {
+        await trimLog(context, key, organizationId, before)
+      } catch (error) {
+        if (!(error instanceof TamperedLogError)) throw error
+        tampered.push(error.message)
+      }
     }
+    if (tampered.length > 0) throw new TamperedLogError(tampered.join('\n'))
   },
 })
 
-const retainedSince = (now: Instant, days: number): Instant => plusMilliseconds(now, -days * dayMilliseconds)
+export const retainedSince = (now: Instant, days: number): Instant => plusMilliseconds(now, -days * dayMilliseconds)
 
 /** The last of the entries that are removed next, at most so many. Raises TamperedLogError. */
-async function findRemovable(
-  tx: Stores,
+export async function findRemovable(
+  tx: Pick<Stores, 'audit'>,
   organizationId: string,
   before: Instant,
 ): Promise<Link | undefined> {
