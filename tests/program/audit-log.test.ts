@@ -141,4 +141,31 @@ onEachDatabase('the audit log of the built program', dialect => {
     expect((await halyard('audit', 'verify')).code).toBe(0)
     expect((await halyard('doctor')).output).toContain('No entry of the audit log that is due for removal was changed.')
   })
+
+  it('lists, exports and names an entry that cannot be read any more', async () => {
+    const id = await newLog('Unreadable')
+    const [, second] = await rowsOf(id)
+    const list = `/api/organizations/${id}/audit_log/`
+    for (const content of ['not\nJSON', '5', '{"objects":5}', '{"head":{"sequence":1,"hash":"x"}}', '[{"a":1e999}]']) {
+      await change(id, 2, { content })
+      const { status, body } = await s.get(`${list}?search=`)
+      expect(status).toBe(200)
+      const listed: { sequence: number; is_unreadable?: true; operation: string; hash: string }[] = body.results
+      expect(listed.map(({ sequence }) => sequence).slice(-4)).toEqual([4, 3, 2, 1])
+      expect(listed.filter(entry => entry.is_unreadable)).toMatchObject([
+        { sequence: 2, operation: 'unreadable', hash: second!.hash, at: second!.at, objects: [] },
+      ])
+      const cef = (await s.get(`${list}export/?format=cef`)).text.trim().split('\n')
+      expect(cef.slice(0, 4).map(line => /externalId=(\d+)/.exec(line)?.[1])).toEqual(['1', '2', '3', '4'])
+      expect(cef[1]).toContain('|unreadable|unreadable|10|')
+    }
+    for (const args of [[], [await exported(id)]]) {
+      const found = await halyard('audit', 'verify', ...args)
+      expect(found).toMatchObject({ code: 1, output: expect.stringContaining('Entry 2: ') })
+    }
+    await change(id, 2, { content: second!.content, at: 'no date' })
+    expect((await s.get(list)).status).toBe(200)
+    await change(id, 2, second!)
+    expect((await halyard('audit', 'verify')).code).toBe(0)
+  })
 })

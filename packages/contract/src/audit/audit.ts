@@ -78,6 +78,12 @@ export const AuditEntry = Type.Object(
     restored: Type.Optional(Link('The head of the backup that was restored: a new segment begins here.')),
     previous_hash: hash('Hash of the entry before; 64 zeros for the first.'),
     hash: hash('SHA-256 of the canonical JSON (RFC 8785) of the entry without this field.'),
+    is_unreadable: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'The entry was changed in the database and cannot be read: only `sequence` and `hash` are its own, and `operation` is `unreadable`. `halyard audit verify` reports it.',
+      }),
+    ),
   },
   { title: 'AuditEntry', description: 'An entry of the audit log.' },
 )

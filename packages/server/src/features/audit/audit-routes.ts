@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type AuditEntry as AuditEntryWire, routes } from '@halyard/contract'
+import { routes } from '@halyard/contract'
 import { readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { parseInstant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
-import type { AuditEntry, AuditFilter, AuditHead } from './audit-store.sql.ts'
+import type { AuditFilter, AuditHead } from './audit-store.sql.ts'
 import { findCheckpointKey, getCheckpointKey } from './checkpoint-key.ts'
-import { cefLine, jsonLine } from './export-lines.ts'
+import { cefLine, jsonLine, readEntry } from './export-lines.ts'
 import { canonicalJson, firstPreviousHash } from './verify-chain.ts'
 
 const searchMillisecondsMax = 5000
@@ -32,7 +32,7 @@ export function serveAudit(serve: ServeRoute, { database, secretBox }: Deps): vo
         const shown = entries.slice(0, limit)
         return {
           next: entries.length > limit ? linkBefore(url, shown.at(-1)!.sequence) : null,
-          results: shown.map(toWire),
+          results: shown.map(readEntry),
         }
       },
       { statementMillisecondsMax: searchMillisecondsMax },
@@ -92,8 +92,6 @@ export function serveAudit(serve: ServeRoute, { database, secretBox }: Deps): vo
     response.end(format === 'cef' ? '' : `${canonicalJson({ head: { sequence, hash } })}\n`)
   }
 }
-
-const toWire = ({ content, hash }: AuditEntry): AuditEntryWire => ({ ...JSON.parse(content), hash })
 
 function linkBefore(url: URL, sequence: number): string {
   const link = new URL(url)

@@ -1,20 +1,46 @@
-import type { AuditEntry as AuditEntryWire } from '@halyard/contract'
+import { type AuditEntry as AuditEntryWire, routes } from '@halyard/contract'
+import { shapeChecker } from '../../http/routes/check-body.ts'
+import { parseInstant } from '../../instant.ts'
 import { version } from '../../version.ts'
 import type { AuditEntry } from './audit-store.sql.ts'
 import { canonicalJson } from './verify-chain.ts'
 
 /** What `verifyChain` reads. It reports the line of content that is no entry any more, which must not end the export. */
-export function jsonLine({ content, hash }: AuditEntry): string {
+export function jsonLine({ content, hash, sequence }: AuditEntry): string {
   try {
     return canonicalJson({ ...JSON.parse(content), hash })
   } catch {
-    return canonicalJson({ content, hash })
+    return canonicalJson({ content, hash, sequence })
+  }
+}
+
+const isEntry = shapeChecker(routes.audit.list.responses[200].properties.results.items)
+
+/** Members in canonical order. What was changed in the database so that it is no entry any more must not hide the others. */
+export function readEntry(stored: AuditEntry): AuditEntryWire {
+  const entry = JSON.parse(jsonLine(stored))
+  if (isEntry(entry)) return entry
+  return {
+    actor: null,
+    address: null,
+    at: parseInstant(stored.at) ?? '1970-01-01T00:00:00.000000Z',
+    credential: null,
+    hash: stored.hash,
+    is_unreadable: true,
+    note: 'The content of this entry was changed in the database and cannot be read. Run: halyard audit verify',
+    objects: [],
+    operation: 'unreadable',
+    organization: stored.organization_id,
+    path: {},
+    previous_hash: '',
+    request_id: null,
+    sequence: stored.sequence,
   }
 }
 
 /** Common Event Format, version 0. The hashes are in custom fields; to verify the content, export JSON Lines. */
-export function cefLine({ content, hash }: AuditEntry): string {
-  const entry = JSON.parse(content) as Omit<AuditEntryWire, 'hash'>
+export function cefLine(stored: AuditEntry): string {
+  const entry = readEntry(stored)
   const [object] = entry.objects
   const extension: Readonly<Record<string, unknown>> = {
     rt: Date.parse(entry.at),
@@ -29,7 +55,7 @@ export function cefLine({ content, hash }: AuditEntry): string {
       .join(', ')
       .slice(0, 1000),
     cs1Label: 'hash',
-    cs1: hash,
+    cs1: entry.hash,
     cs2Label: 'previousHash',
     cs2: entry.previous_hash,
     cs3Label: 'organization',
@@ -39,7 +65,15 @@ export function cefLine({ content, hash }: AuditEntry): string {
     cs5Label: 'object',
     cs5: object ? `${object.type} ${object.name}` : null,
   }
-  const header = ['CEF:0', 'Halyard', 'Halyard', version, entry.operation, entry.operation, '3']
+  const header = [
+    'CEF:0',
+    'Halyard',
+    'Halyard',
+    version,
+    entry.operation,
+    entry.operation,
+    entry.is_unreadable ? '10' : '3',
+  ]
   const fields = Object.entries(extension).filter(([, value]) => value !== null && value !== undefined && value !== '')
   return `${header.map(escapeHeader).join('|')}|${fields.map(([name, value]) => `${name}=${escapeValue(String(value))}`).join(' ')}`
 }

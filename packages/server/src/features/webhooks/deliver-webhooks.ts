@@ -4,7 +4,7 @@ import type { JobContext } from '../../jobs/job-runner.ts'
 import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { jsonLine } from '../audit/export-lines.ts'
+import { readEntry } from '../audit/export-lines.ts'
 import { canFollowAudit } from './audit-access.ts'
 import { recordWebhook, secretPurpose } from './save-webhook.ts'
 import { type AttemptOutcome, afterAttempt, type Delivery, failuresMax, type Webhook } from './webhook.ts'
@@ -58,7 +58,7 @@ async function findTarget(tx: Stores, { webhookId, event }: Delivery): Promise<T
 async function findEntry(tx: Stores, webhook: Webhook, sequence: number): Promise<AuditEntry | string> {
   if (!(await canFollowAudit(tx, webhook))) return 'The creator of the webhook cannot read the audit log any more.'
   const entry = await tx.audit.find(webhook.organizationId, sequence)
-  return entry ? JSON.parse(jsonLine(entry)) : 'The retention has removed the entry.'
+  return entry ? readEntry(entry) : 'The retention has removed the entry.'
 }
 
 async function attempt(deps: DeliveryDeps, target: Target, delivery: Delivery, now: Instant): Promise<AttemptOutcome> {
