@@ -6,7 +6,7 @@ import { watchAuditHeads } from './observability/audit-metrics.ts'
 import type { FailureCounters } from './observability/failure-metrics.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { watchChanges, watchPersonChanges, watchStorages } from './observability/storage-metrics.ts'
-import { bindPersons } from './storage/bind-persons.ts'
+import { bindPersons, checkOwner } from './storage/bind-persons.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import { createEphemeralChanges } from './storage/changes/ephemeral-changes.ts'
@@ -44,11 +44,10 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 export async function openDatabase(deps: Deps) {
   const { config, log, storage, personsStorage, metrics } = deps
   await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
+  if (personsStorage) await untilDatabaseAnswers(personsStorage.ping, config.databaseWaitSeconds, log)
+  await checkOwner(storage, personsStorage)
   await migrateSchema(storage, log)
-  if (personsStorage) {
-    await untilDatabaseAnswers(personsStorage.ping, config.databaseWaitSeconds, log)
-    await migrateSchema(personsStorage, log, personsMigrations)
-  }
+  if (personsStorage) await migrateSchema(personsStorage, log, personsMigrations)
   await bindPersons(storage, personsStorage)
   if (personsStorage) await skipKnownIds(storage, personsStorage)
   watchStorages(metrics.registry, { main: storage, ...(personsStorage && { persons: personsStorage }) })

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { ExplainedError } from '../problem.ts'
+import { ifTableExists } from './driver-error.ts'
+import { migrations } from './migrations/all-migrations.ts'
+import { refuseOtherSchema } from './migrations/migrate.ts'
 import type { Storage } from './open-storage.ts'
+import { personsMigrations } from './persons-migrations/persons-migrations.ts'
 import type { Tables } from './tables.generated.ts'
 
 /** In the table `instance` of both databases: the persons of this installation are in that one. */
@@ -23,31 +27,50 @@ export async function bindPersons(
 ): Promise<void> {
   await checkBinding(main, persons?.kysely)
   if (!persons || (await isBound(main))) return
-  // Unless they are there because another node of this installation was faster.
-  if ((await holdsPersons(persons.kysely)) && !(await isBound(persons.kysely)))
-    throw new PersonsElsewhereError(takenMessage)
   await bindTo(main, persons.kysely)
 }
 
-/** The same without the tie: raises PersonsElsewhereError, and writes nothing. */
+/** Before either is migrated: a database that is not this installation's stays as it is. Raises PersonsElsewhereError, and writes nothing. */
+export async function checkOwner(
+  { kysely: main }: Pick<Storage, 'kysely'>,
+  persons: Pick<Storage, 'kysely'> | undefined,
+): Promise<void> {
+  await refuseOtherSchema(main, migrations)
+  if (persons) await refuseOtherSchema(persons.kysely, personsMigrations)
+  await checkBinding(main, persons?.kysely)
+}
+
+/** The same without the tie, also before the migrations: raises PersonsElsewhereError, and writes nothing. */
 export async function checkBinding(main: Kysely<Tables>, persons: Kysely<Tables> | undefined): Promise<void> {
-  const bound = await bindingOf(main)
   if (!persons) {
-    if (bound === undefined) return
+    if (!(await isBound(main))) return
     throw new PersonsElsewhereError(
       'The persons of this installation are in a database of their own. Set PERSONS_DATABASE_URL to it, as on the other nodes.',
     )
   }
+  // In this order: another node of this installation may tie and fill it at the same moment.
+  const holdsSome = await holdsPersons(persons)
+  const tie = await bindingOf(persons)
+  const bound = await bindingOf(main)
   if (bound === undefined) {
-    if (!(await holdsPersons(main))) return
-    throw new PersonsElsewhereError(
-      'PERSONS_DATABASE_URL is set, but the persons are still in the main database. Move them with `halyard migrate-persons`, or unset it.',
-    )
+    if (await holdsPersons(main))
+      throw new PersonsElsewhereError(
+        'PERSONS_DATABASE_URL is set, but the persons are still in the main database. Move them with `halyard migrate-persons`, or unset it.',
+      )
+    if (tie === undefined && holdsSome) throw new PersonsElsewhereError(takenMessage)
+    return refuseTaken(main, persons)
   }
-  if ((await bindingOf(persons)) === bound) return
+  if (tie === bound) return
   throw new PersonsElsewhereError(
     'PERSONS_DATABASE_URL is not the database that has the persons of this installation. Set it to that one.',
   )
+}
+
+/** Raises PersonsElsewhereError when the database of persons is tied to another installation. */
+export async function refuseTaken(main: Kysely<Tables>, persons: Kysely<Tables>): Promise<void> {
+  // In this order: the offer is there before the tie.
+  const tie = await bindingOf(persons)
+  if (tie !== undefined && tie !== (await storedValue(main, offerName))) throw new PersonsElsewhereError(takenMessage)
 }
 
 /** From now on the persons are there. Two nodes that start at once agree on one. */
@@ -75,13 +98,18 @@ export const isBound = async (db: Kysely<Tables>): Promise<boolean> => (await bi
 const bindingOf = (db: Kysely<Tables>): Promise<string | undefined> => storedValue(db, bindingName)
 
 async function storedValue(db: Kysely<Tables>, name: string): Promise<string | undefined> {
-  const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirst()
+  const row = await db
+    .selectFrom('instance')
+    .select('value')
+    .where('name', '=', name)
+    .executeTakeFirst()
+    .catch(ifTableExists)
   return row?.value
 }
 
 async function holdsPersons(db: Kysely<Tables>): Promise<boolean> {
   for (const table of ['persons', 'groups'] as const) {
-    if (await db.selectFrom(table).select('id').limit(1).executeTakeFirst()) return true
+    if (await db.selectFrom(table).select('id').limit(1).executeTakeFirst().catch(ifTableExists)) return true
   }
   return false
 }

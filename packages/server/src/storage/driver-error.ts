@@ -14,6 +14,12 @@ export function uniqueViolation(error: unknown): string | undefined {
 export const alreadyTaken = (error: unknown, field: string, message: string): unknown =>
   uniqueViolation(error) === undefined ? error : invalid(field, 'unique', message)
 
+/** Reads no row from a database that was not migrated yet. Other errors are raised. */
+export function ifTableExists(error: unknown): undefined {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (code !== '42P01' && !/^no such table/.test(String(message))) throw error
+}
+
 const retryablePostgresCodes = new Set(['40001', '40P01'])
 
 /** The transaction can be retried: PostgreSQL reported a serialization failure or a deadlock. SQLite's writers wait in the driver. */

@@ -1,4 +1,5 @@
 import { readConfig } from '../../config.ts'
+import { checkOwner } from '../../storage/bind-persons.ts'
 import { migrate, schemaVersion } from '../../storage/migrations/migrate.ts'
 import type { Migration } from '../../storage/migrations/migration.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
@@ -12,6 +13,7 @@ export async function migrateCommand(options: { readonly json?: boolean }): Prom
   const main = openStorage(databaseUrl)
   const persons = personsDatabaseUrl === undefined ? undefined : openPersonsStorage(personsDatabaseUrl)
   try {
+    await checkOwner(main, persons)
     const done = await migrateOne(main)
     const ofPersons = persons && (await migrateOne(persons, personsMigrations))
     if (options.json) return printJson({ ...done, ...(ofPersons && { persons: ofPersons }) })

@@ -18,10 +18,13 @@ export async function personsFindings(
     refuseMissingFile(personsDatabaseUrl, 'PERSONS_DATABASE_URL')
     const persons = openPersonsStorage(personsDatabaseUrl)
     try {
-      const findings = await storageFindings(persons)
-      // What has another schema has no such tie.
-      const isSchemaRight = findings[0]?.isGood === true
-      return [...findings, ...(isSchemaRight ? await bindingFindings(main, persons) : [])]
+      await persons.ping()
+      const other = await otherSchemaFinding(persons, personsMigrations)
+      if (other) return [other]
+      // One of another installation must not be upgraded.
+      const foreign = await bindingFindings(main, persons)
+      const [schema, file] = await storageFindings(persons)
+      return [...(foreign.length > 0 && !schema.isGood ? [] : [schema]), file, ...foreign]
     } finally {
       await persons.close()
     }
@@ -30,12 +33,9 @@ export async function personsFindings(
   }
 }
 
-async function storageFindings(persons: Storage): Promise<readonly Finding[]> {
-  await persons.ping()
+async function storageFindings(persons: Storage): Promise<readonly [schema: Finding, file: Finding]> {
   const version = await schemaVersion(persons.kysely).catch(() => 0)
   const expected = personsMigrations.at(-1)!.version
-  const other = version > 0 ? await otherSchemaFinding(persons, personsMigrations) : undefined
-  if (other) return [other]
   const schema =
     version === expected
       ? good(`The ${persons.dialect} persons database responds; its schema has version ${version}.`)

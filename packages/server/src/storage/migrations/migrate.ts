@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { retryDelay } from '../../concurrency/retry-delay.ts'
 import { instantOf } from '../../instant.ts'
 import { ExplainedError } from '../../problem.ts'
-import { isLockRefused } from '../driver-error.ts'
+import { ifTableExists, isLockRefused } from '../driver-error.ts'
 import { liftStatementLimit } from '../postgres/postgres-driver.ts'
 import type { Tables } from '../tables.generated.ts'
 import { migrations } from './all-migrations.ts'
@@ -41,7 +41,12 @@ const isForPersons = (steps: readonly Migration[]): boolean => steps[0]?.name ==
 
 /** The steps of one schema would fail in the other, or believe that a newer program has made it. */
 export async function refuseOtherSchema(db: Kysely<Tables>, steps: readonly Migration[]): Promise<void> {
-  const first = await db.selectFrom('schema_migrations').select('name').where('version', '=', 1).executeTakeFirst()
+  const first = await db
+    .selectFrom('schema_migrations')
+    .select('name')
+    .where('version', '=', 1)
+    .executeTakeFirst()
+    .catch(ifTableExists)
   if (!first) return
   if ((first.name === firstStepOfPersons) === isForPersons(steps)) return
   throw new OtherSchemaError(

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { bindTo, isBound } from '../bind-persons.ts'
-import { migrate } from '../migrations/migrate.ts'
+import { bindTo, isBound, refuseTaken } from '../bind-persons.ts'
+import { migrate, refuseOtherSchema } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import { personsMigrations } from '../persons-migrations/persons-migrations.ts'
 import type { Tables } from '../tables.generated.ts'
@@ -39,8 +39,9 @@ export async function copyPersons(
   persons: Storage,
   onProgress: (text: string) => void,
 ): Promise<CopyReport> {
-  await migrate(persons.kysely, persons.dialect, { steps: personsMigrations })
+  await refuseOtherSchema(persons.kysely, personsMigrations)
   if (await isBound(persons.kysely)) throw new ImportError('This database has the persons of an installation already.')
+  await migrate(persons.kysely, persons.dialect, { steps: personsMigrations })
   let [rows, written] = [0, 0]
   for (const shape of await shapesOfPersons()) {
     let last: readonly unknown[] | undefined
@@ -66,7 +67,12 @@ export async function finishMove(
   onProgress: (text: string) => void,
 ): Promise<CopyReport> {
   // One that ended between its last two steps only has to be compared.
-  const isLastStepMissing = await isBoundWhereMigrated(persons)
+  await refuseOtherSchema(persons.kysely, personsMigrations)
+  const isLastStepMissing = await isBound(persons.kysely)
+  if (isLastStepMissing) {
+    await refuseTaken(main.kysely, persons.kysely)
+    await migrate(persons.kysely, persons.dialect, { steps: personsMigrations })
+  }
   const report = isLastStepMissing ? { rows: 0, written: 0 } : await copyPersons(main, persons, onProgress)
   for (const shape of await shapesOfPersons()) {
     const [from, to] = [await fingerprint(main.kysely, shape), await fingerprint(persons.kysely, shape)]
@@ -78,11 +84,6 @@ export async function finishMove(
   }
   await bindTo(main.kysely, persons.kysely)
   return report
-}
-
-async function isBoundWhereMigrated({ kysely, dialect }: Storage): Promise<boolean> {
-  await migrate(kysely, dialect, { steps: personsMigrations })
-  return isBound(kysely)
 }
 
 const removedAtOnceMax = 5000
