@@ -1,8 +1,10 @@
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
-import { runCommand, startServer } from '../faults/server-process.ts'
+import { visitServer } from '../../packages/server/src/testing/scenario.ts'
+import { ownerKey, runCommand, startServer } from '../faults/server-process.ts'
 
 const made: TestDatabase[] = []
 async function newDatabase(dialect: 'sqlite' | 'postgres'): Promise<string> {
@@ -79,5 +81,35 @@ onEachDatabase('a persons database of another installation', dialect => {
       })
     expect(await stateOf(empty)).toEqual({ tables: [], rows: [] })
     expect(await (await startServer(main, { PERSONS_DATABASE_URL: persons })).stop()).toBe(0)
+  }, 120_000)
+})
+
+describe('a persons file', () => {
+  it('is backed up and restored as documented, and a damaged one says so', async () => {
+    const [main, persons] = [await newDatabase('sqlite'), await newDatabase('sqlite')]
+    const path = persons.slice('sqlite:'.length)
+    const settings = { PERSONS_DATABASE_URL: persons }
+    const first = await startServer(main, settings)
+    const s = await visitServer(first.url, ownerKey)
+    await s.post('/batch/', { api_key: s.projectToken, batch: [{ event: '$set', distinct_id: 'ada', $set: { a: 1 } }] })
+    const backup = `${path}.backup`
+    expect((await runCommand(['backup', backup], { DATABASE_URL: persons })).code).toBe(0)
+    await first.stop()
+
+    renameSync(path, `${path}.damaged`)
+    writeFileSync(path, 'no database, but longer than a header of one '.repeat(100))
+    for (const args of [['serve'], ['doctor']]) {
+      const { code, output } = await halyard(main, persons, ...args)
+      expect(code).toBe(1)
+      expect(output).toContain(`The persons database file ${path} is damaged`)
+      expect(output).toContain('docs/operate/persons-database.md')
+      expect(output).not.toContain('halyard restore')
+    }
+    renameSync(path, `${path}.damaged`)
+    copyFileSync(backup, path)
+    const again = await startServer(main, settings)
+    const { body } = await (await visitServer(again.url, ownerKey)).get(`${s.project}/persons/?distinct_id=ada`)
+    expect(body.results).toMatchObject([{ properties: { a: 1 } }])
+    await again.stop()
   }, 120_000)
 })

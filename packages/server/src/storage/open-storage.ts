@@ -5,7 +5,7 @@ import { postgresDialect } from './postgres/postgres-driver.ts'
 import { openPostgresPool, poolConnectionsMax } from './postgres/postgres-pool.ts'
 import { openSqlite, type SqliteHandle } from './sqlite/sqlite-connection.ts'
 import { sqliteDialect, sqliteWriterDialect } from './sqlite/sqlite-driver.ts'
-import { openSqliteFile } from './sqlite/sqlite-file.ts'
+import { openSqliteFile, type SqliteFileRole } from './sqlite/sqlite-file.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.generated.ts'
 
@@ -33,18 +33,20 @@ export interface StorageOptions {
   readonly onConnectionError?: (error: Error) => void
   /** PostgreSQL only: a statement that takes longer is canceled. */
   readonly statementMillisecondsMax?: number | undefined
+  /** SQLite only: which of the two databases it is, for messages. */
+  readonly file?: SqliteFileRole
   /** Lets tests intercept statements between Kysely and the driver. */
   readonly wrapDialect?: (dialect: Dialect) => Dialect
 }
 
 export function openStorage(url: string, options: StorageOptions = {}): Storage {
   const wrap = options.wrapDialect ?? (dialect => dialect)
-  if (url.startsWith('sqlite:')) return openSqliteStorage(url.slice('sqlite:'.length), wrap)
+  if (url.startsWith('sqlite:')) return openSqliteStorage(url.slice('sqlite:'.length), wrap, options.file)
   return openPostgresStorage(url, options, wrap)
 }
 
-function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): Storage {
-  const handle = openSqliteFile(path)
+function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect, file?: SqliteFileRole): Storage {
+  const handle = openSqliteFile(path, file)
   const open = (dialect: Dialect) => new Kysely<Tables>({ dialect: wrap(dialect) })
   // A database in memory is visible to its one connection only.
   const isInMemory = path === ':memory:'

@@ -1,10 +1,15 @@
 import type { DatabaseConnection, Dialect } from 'kysely'
 import { ofPersons } from './driver-error.ts'
 import { openStorage, type Storage, type StorageOptions } from './open-storage.ts'
+import { personsFile } from './sqlite/sqlite-file.ts'
 
 /** The database of persons when it is one of its own. Its errors are known by it, so that messages name the right one. */
 export const openPersonsStorage = (url: string, options: StorageOptions = {}): Storage =>
-  openStorage(url, { ...options, wrapDialect: dialect => marked(options.wrapDialect?.(dialect) ?? dialect) })
+  openStorage(url, {
+    ...options,
+    file: personsFile,
+    wrapDialect: dialect => marked(options.wrapDialect?.(dialect) ?? dialect),
+  })
 
 async function marking<T>(work: () => Promise<T>): Promise<T> {
   try {

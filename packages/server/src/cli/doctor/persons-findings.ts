@@ -4,6 +4,7 @@ import { schemaVersion } from '../../storage/migrations/migrate.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import { personsMigrations } from '../../storage/persons-migrations/persons-migrations.ts'
 import { openPersonsStorage } from '../../storage/persons-storage.ts'
+import { DatabaseFileError } from '../../storage/sqlite/sqlite-file.ts'
 import { refuseMissingFile } from '../with-database.ts'
 import type { Finding } from './security-findings.ts'
 import { bad, checkClock, checkIntegrity, good, otherSchemaFinding } from './storage-checks.ts'
@@ -29,6 +30,7 @@ export async function personsFindings(
       await persons.close()
     }
   } catch (error) {
+    if (error instanceof DatabaseFileError) return [bad(error.message)]
     return [bad(`The persons database: ${(error as Error).message} Check PERSONS_DATABASE_URL and that it is running.`)]
   }
 }
