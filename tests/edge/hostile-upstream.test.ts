@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { framesOf } from '../../packages/server/src/api/edge/edge-feed.ts'
 import { documentOf, type ProjectState, projectState } from '../../packages/server/src/api/edge/project-state.ts'
@@ -68,6 +69,11 @@ let requestsElsewhere = 0
 let edge: RunningEdge
 let folder: string
 let behavior: Behavior
+/** Takes batches of events. */
+let receive: Behavior = (response, request) => {
+  request.resume()
+  response.writeHead(200).end('{"refused":[]}')
+}
 /** Resolves when the edge has left the connection that the current behavior answered. */
 let left: Promise<unknown> | undefined
 
@@ -78,9 +84,9 @@ const serveGood = after(response => void response.write([...framesOf(undefined, 
 beforeAll(async () => {
   behavior = serveGood
   upstream = createServer((request, response) => {
-    request.resume()
     response.on('error', () => {})
-    if (request.url !== '/api/edge/stream/') return void response.writeHead(200).end('{"refused":[]}')
+    if (request.url !== '/api/edge/stream/') return void receive(response, request)
+    request.resume()
     left = once(response, 'close')
     void behavior(response, request)
   })
@@ -144,6 +150,9 @@ const attacks: Readonly<Record<string, Behavior>> = {
   ),
   'a flag that is no flag': sends(poisoned({ 'flag/1': null })),
   'a key that is no key': sends(poisoned({ 'key/1': 5 })),
+  'the document of another project': sends(
+    poisoned({ project: { ...project, uuid: '01890000-0000-7000-8000-000000000001' } }),
+  ),
   'a state without its project': sends(
     projectFrame({ from: good.digest, removed: ['project'], set: [], digest: stateOf({ 'flag/1': flag }).digest }),
   ),
@@ -167,6 +176,8 @@ const attacks: Readonly<Record<string, Behavior>> = {
     const chunk = 'x'.repeat(64 * 1024)
     return endlessly(response, () => chunk)
   },
+  'a page of a proxy': response => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>\n\n'),
+  'the refusal of a firewall': response => void response.writeHead(403).end('<html>Blocked</html>'),
   'a redirection': response => void response.writeHead(307, { location: `${urlOf(elsewhere)}/api/edge/stream/` }).end(),
 }
 
@@ -183,6 +194,41 @@ it.each(Object.entries(attacks))(
   },
   60_000,
 )
+
+it('leaves time between two connections, also when its upstream asks for none', async () => {
+  const connectedAt: number[] = []
+  await meet(async response => {
+    const again: Behavior = next => {
+      connectedAt.push(Date.now())
+      behavior = connectedAt.length < 4 ? again : serveGood
+      next.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n')
+    }
+    await again(response, response.req)
+  })
+  await expect.poll(() => connectedAt.length, { timeout: 20_000 }).toBe(4)
+  // Three pauses of at least half of the back-off, which doubles.
+  expect(connectedAt[3]! - connectedAt[0]!).toBeGreaterThan(125 + 250 + 500 - 50)
+  await expect.poll(() => edge.edge.following.connection, { timeout: 20_000 }).toBe('following')
+})
+
+it('keeps events until its upstream has taken them, whatever else answers in its place', async () => {
+  const answers: ((response: ServerResponse) => void)[] = [
+    response => response.writeHead(302, { location: urlOf(elsewhere) }).end(),
+    response => response.writeHead(404, { 'content-type': 'text/html' }).end('<html>Not found</html>'),
+    response => response.writeHead(400).end('Bad request'),
+    response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>'),
+  ]
+  const taken: string[] = []
+  receive = async (response, request) => {
+    const answer = answers.shift()
+    if (answer) return answer(response)
+    taken.push(await text(request))
+    response.writeHead(200).end('{"received":1,"refused":[]}')
+  }
+  const sent = await edge.post('/batch/', { api_key: token, batch: [{ event: 'paid', distinct_id: 'user' }] })
+  expect(sent.status).toBe(200)
+  await expect.poll(() => taken.join(), { timeout: 20_000 }).toContain('"paid"')
+})
 
 it('sends its key to no other server', () => {
   expect(requestsElsewhere).toBe(0)

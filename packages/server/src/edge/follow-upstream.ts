@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { retryDelay } from '../concurrency/retry-delay.ts'
+import { parseWeighedJson } from '../http/sdk-body/json-text.ts'
 import type { Replica } from './replica.ts'
 import { createStateStage, StateGap } from './state-stage.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
@@ -62,7 +63,7 @@ export function followUpstream(options: Options): Following {
       else if (frame?.event === 'project') {
         connection = connection === 'following' ? 'following' : 'connecting'
         await stage.take(frame.data)
-      } else if (frame?.event === 'gone') await replica.remove(String(JSON.parse(frame.data)?.project))
+      } else if (frame?.event === 'gone') await replica.remove(goneProject(frame.data))
       else if (frame?.event === 'current') {
         if (connection !== 'following') log.info({ projects: replica.all().length }, 'following the upstream')
         connection = 'following'
@@ -85,10 +86,9 @@ export function followUpstream(options: Options): Following {
       if (error instanceof StateGap && replica.stateOf(error.project)) doubtful.add(error.project)
       connection = error instanceof UpstreamError ? error.kind : 'away'
       onFailed?.()
-      const pause =
-        typeof end === 'number'
-          ? Math.min(end, retryMilliseconds.max)
-          : Math.round(retryDelay(++failures, retryMilliseconds))
+      // The upstream may ask for more time, but not for a connection right after another.
+      const asked = typeof end === 'number' ? Math.min(end, retryMilliseconds.max) : 0
+      const pause = Math.round(Math.max(asked, retryDelay(++failures, retryMilliseconds)))
       log.warn(
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
         'not following the upstream',
@@ -116,3 +116,5 @@ export function followUpstream(options: Options): Following {
     },
   }
 }
+
+const goneProject = (data: string): string => String((parseWeighedJson(data) as { project?: unknown } | null)?.project)

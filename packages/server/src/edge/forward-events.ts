@@ -36,7 +36,7 @@ export function forwardEvents({ spool, upstream, log }: Options): Forwarding {
       forwarded += batches.length - refused.length
       if (refused.length > 0) drop(refused.length, 'no project of this key takes them')
     } catch (error) {
-      if (!(error instanceof UpstreamError) || error.kind !== 'rejected') throw error
+      if (!(error instanceof UpstreamError) || !error.isFinal) throw error
       if (batches.length === 1) return drop(1, error.message)
       for (const batch of batches) await send([batch])
     }

@@ -11,7 +11,6 @@ export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax
   let size = 0
   for await (const chunk of body) {
     let text = decoder.decode(chunk, { stream: true })
-    yield undefined
     for (;;) {
       const end = endOfFrame(pieces, text)
       if (end === -1) break
@@ -20,7 +19,7 @@ export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax
       const frame = parseFrame(pieces.join(''))
       pieces = []
       size = 0
-      if (frame) yield frame
+      yield frame
     }
     if (text !== '') pieces.push(text)
     size += text.length

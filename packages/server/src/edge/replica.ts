@@ -146,7 +146,8 @@ export function createReplica(): Replica {
     async put(state) {
       const { documents } = state
       const projectDocument = readProject(documents)
-      if (!projectDocument) throw new Error(`The state of project ${state.project} lacks the project itself.`)
+      if (projectDocument?.uuid !== state.project)
+        throw new Error(`The state of project ${state.project} lacks the project itself.`)
       const { hasPersons: _hasPersons, ...project } = projectDocument
       // Parsed before anything is replaced: an invalid document must not drop the served state.
       const next = { state, project, secrets: readSecrets(documents), keys: readKeys(documents) }

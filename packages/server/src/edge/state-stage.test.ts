@@ -100,6 +100,15 @@ describe('a state that arrives in frames', () => {
     expect(replica.all()).toEqual([])
   })
 
+  it('is refused before it is parsed when it would become much larger than its text', async () => {
+    const stage = createStateStage(createReplica(), 1e9)
+    await expect(stage.take('['.repeat(1_000_000))).rejects.toThrow('nested deeper')
+    await expect(stage.take(`[${'{},'.repeat(1_000_000)}0]`)).rejects.toThrow('objects and lists')
+    const set = [['flag/1', `{"id":1,"key":"a","filters":{"groups":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`]]
+    const frame = JSON.stringify({ project: uuid, from: null, set, digest: '1-x' })
+    await expect(stage.take(frame)).rejects.toThrow('not valid')
+  })
+
   it('counts the memory of empty documents', async () => {
     const stage = createStateStage(createReplica(), 100_000)
     const set = Array.from({ length: 1000 }, (_, n) => [`x${n}`, ''])

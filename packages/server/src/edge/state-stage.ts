@@ -1,5 +1,6 @@
 import { canRead } from '../api/edge/project-documents.ts'
 import { type Document, documentBytes, documentOf, projectState } from '../api/edge/project-state.ts'
+import { parseWeighedJson } from '../http/sdk-body/json-text.ts'
 import type { Replica } from './replica.ts'
 
 /** The update does not apply to the state, or is too large. The served state is unchanged. */
@@ -78,7 +79,7 @@ const isAbsentOrText = (value: unknown): boolean => value === undefined || isTex
 
 /** Throws for an invalid frame; nothing of it is retained. */
 function readFrame(data: string): ProjectFrame {
-  const frame = JSON.parse(data) as ProjectFrame | null
+  const frame = parseWeighedJson(data) as ProjectFrame | null
   const { project, from, removed = [], set, digest } = frame ?? ({} as Partial<ProjectFrame>)
   const isFrame =
     isText(project) &&

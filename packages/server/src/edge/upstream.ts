@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream'
-import type { EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
+import { EdgeSubject, type EdgeSubjectQuestion } from '@halyard/contract'
 import { request } from 'undici'
+import { shapeChecker } from '../http/routes/check-body.ts'
+import { oneLine } from '../http/routes/one-line.ts'
+import { parseWeighedJson } from '../http/sdk-body/json-text.ts'
 import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type ReadFrame, readFrames } from './read-frames.ts'
 
@@ -13,17 +16,25 @@ export interface Upstream {
   findSubject(question: EdgeSubjectQuestion): Promise<EdgeSubject>
 }
 
-/** `away`: retry. `refused`: the key is not valid or lacks access. `rejected`: the request is invalid and retrying is useless. */
+/** `away`: it may come back. `refused`: the key is not valid or lacks access. `rejected`: this URL is not that of a Halyard, or not of one that serves edges. */
 export type UpstreamErrorKind = 'away' | 'refused' | 'rejected'
 
 export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind
+  /** Whether this request will never be accepted. A wrong URL or a proxy's error page says nothing about the request. */
+  readonly isFinal: boolean
 
-  constructor(kind: UpstreamErrorKind, message: string, cause?: unknown) {
+  constructor(kind: UpstreamErrorKind, message: string, { cause, isFinal = false }: ErrorDetails = {}) {
     super(message, { cause })
     this.name = 'UpstreamError'
     this.kind = kind
+    this.isFinal = isFinal
   }
+}
+
+interface ErrorDetails {
+  readonly cause?: unknown
+  readonly isFinal?: boolean
 }
 
 interface Options {
@@ -31,6 +42,7 @@ interface Options {
   readonly key: string
   /** The trace context to pass on. */
   readonly outgoingHeaders?: OutgoingHeaders | undefined
+  readonly frameMillisecondsMax?: number
 }
 
 const lookUpsAtOnceMax = 64
@@ -45,14 +57,18 @@ const answerMillisecondsMax = 30_000
 const lookUpMillisecondsMax = 900
 /** The upstream sends a heartbeat every ten seconds; without one for this long, the connection is closed. */
 const silenceMillisecondsMax = 35_000
+/** A stream that trickles is never silent: no message of it takes longer than this over a usable line. */
+const frameMillisecondsMax = 10 * 60_000
+const eventStream = 'text/event-stream'
 
 /** Uses undici's own request, whose response can be destroyed at any time: with `fetch`, closing an edge sometimes hung. */
-export function connectUpstream({ url, key, outgoingHeaders = noOutgoingHeaders }: Options): Upstream {
+export function connectUpstream(options: Options): Upstream {
+  const { url, key, outgoingHeaders = noOutgoingHeaders } = options
   let lookUps = 0
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
     const traceHeaders = outgoingHeaders()
-    const { statusCode, body } = await request(`${url}${path}`, {
+    const { statusCode, headers, body } = await request(`${url}${path}`, {
       method: 'POST',
       headers: { ...traceHeaders, authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       body: json,
@@ -60,42 +76,59 @@ export function connectUpstream({ url, key, outgoingHeaders = noOutgoingHeaders 
       headersTimeout: answerMillisecondsMax,
       bodyTimeout: silenceMillisecondsMax,
     }).catch(error => {
-      throw new UpstreamError('away', `${url} cannot be reached: ${reasonOf(error)}.`, error)
+      throw new UpstreamError('away', `${url} cannot be reached: ${reasonOf(error)}.`, { cause: error })
     })
-    if (statusCode === 200) return body
+    const type = String(headers['content-type'] ?? accept)
+    if (statusCode === 200 && (accept !== eventStream || type.startsWith(eventStream))) return body
     const tooLate = setTimeout(() => body.destroy(), errorMillisecondsMax)
     const text = await readText(body, errorBytesMax)
       .catch(() => '')
       .finally(() => clearTimeout(tooLate))
-    throw new UpstreamError(kindOf(statusCode), `${url} answered ${statusCode}: ${detailIn(text)}`)
+    const detail = detailIn(text)
+    const isHalyard = detail !== undefined || (statusCode === 401 && headers['www-authenticate'] === 'Bearer')
+    throw new UpstreamError(
+      kindOf(statusCode, isHalyard),
+      `${url} answered ${statusCode}: ${detail ?? `this does not look like Halyard (${oneLine(type).slice(0, 100)})`}`,
+      { isFinal: statusCode === 413 || (statusCode === 400 && isHalyard) },
+    )
   }
 
   const ask = (path: string, json: string, milliseconds: number, outer?: AbortSignal): Promise<unknown> =>
     within(milliseconds, outer, async signal => {
       const body = await post(path, json, signal)
       try {
-        return JSON.parse(await readText(body, answerBytesMax))
+        return parseWeighedJson(await readText(body, answerBytesMax))
       } catch (error) {
-        throw new UpstreamError('away', `The response of ${url} is not usable: ${reasonOf(error)}.`, error)
+        throw new UpstreamError('away', `The response of ${url} is not usable: ${reasonOf(error)}.`, { cause: error })
       }
     })
 
+  const notUsable = () => new UpstreamError('away', `The response of ${url} is not usable.`)
+
   return {
     async *follow(have, signal) {
-      const body = await post('/api/edge/stream/', JSON.stringify({ have }), signal, 'text/event-stream')
+      const body = await post('/api/edge/stream/', JSON.stringify({ have }), signal, eventStream)
+      const tooLate = setTimeout(
+        () => body.destroy(new Error('a message took too long')),
+        options.frameMillisecondsMax ?? frameMillisecondsMax,
+      )
       try {
-        yield* readFrames(body, frameCharactersMax)
+        for await (const frame of readFrames(body, frameCharactersMax)) {
+          tooLate.refresh()
+          yield frame
+        }
       } catch (error) {
-        throw new UpstreamError('away', `The stream of ${url} broke: ${reasonOf(error)}.`, error)
+        throw new UpstreamError('away', `The stream of ${url} broke: ${reasonOf(error)}.`, { cause: error })
       } finally {
+        clearTimeout(tooLate)
         body.on('error', () => {}).destroy()
       }
     },
     async send(batches, signal) {
       const json = `{"batches":[${batches.join(',')}]}`
       const answer = await ask('/api/edge/batches/', json, answerMillisecondsMax, signal)
-      const { refused } = answer as { refused?: unknown }
-      if (!Array.isArray(refused)) throw new UpstreamError('away', `The response of ${url} is not usable.`)
+      const { refused } = (answer ?? {}) as { refused?: unknown }
+      if (!Array.isArray(refused) || refused.length > batches.length) throw notUsable()
       return refused
     },
     async findSubject(question) {
@@ -103,6 +136,7 @@ export function connectUpstream({ url, key, outgoingHeaders = noOutgoingHeaders 
       lookUps += 1
       try {
         const answer = await ask('/api/edge/subjects/', JSON.stringify(question), lookUpMillisecondsMax)
+        if (!isSubject(answer)) throw notUsable()
         return answer as EdgeSubject
       } finally {
         lookUps -= 1
@@ -143,19 +177,25 @@ async function readText(body: Readable, bytesMax: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function kindOf(status: number): UpstreamErrorKind {
+function kindOf(status: number, isHalyard: boolean): UpstreamErrorKind {
+  // A firewall or a proxy that refuses the request has not revoked the key.
+  if (status === 401 || status === 403) return isHalyard ? 'refused' : 'rejected'
   // Redirects are not followed: the key is for this origin only.
-  if (status === 401 || status === 403) return 'refused'
   return status < 400 || [400, 404, 405, 413, 415].includes(status) ? 'rejected' : 'away'
 }
 
-function detailIn(text: string): string {
+/** The detail of a problem; undefined when the text is not one of Halyard's. */
+function detailIn(text: string): string | undefined {
   try {
-    return String(JSON.parse(text).detail).slice(0, detailCharactersMax)
+    const { code, detail } = JSON.parse(text)
+    return typeof code === 'string' && typeof detail === 'string' ? detail.slice(0, detailCharactersMax) : undefined
   } catch {
-    return 'this does not look like Halyard'
+    return undefined
   }
 }
+
+/** An empty object, for example, would be a person without properties and in no cohort. */
+const isSubject: (answer: unknown) => boolean = shapeChecker(EdgeSubject)
 
 const reasonOf = (error: unknown): string => {
   const { code, message } = error as { code?: string; message?: string }

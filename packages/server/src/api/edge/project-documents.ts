@@ -2,6 +2,7 @@ import type { CohortDefinition } from '@halyard/engine'
 import { type Flag, newFlagContent } from '../../domain/flag.ts'
 import type { ProjectContent } from '../../evaluation/projects/served-project.ts'
 import type { ApiKey } from '../../features/identity/api-key.ts'
+import { parseWeighedJson } from '../../http/sdk-body/json-text.ts'
 import type { Instant } from '../../instant.ts'
 import type { Actor, Level, Project, User } from '../../tenancy.ts'
 import { type Document, type Documents, documentOf } from './project-state.ts'
@@ -116,7 +117,7 @@ export function canRead(name: string, json: string): boolean {
   )
   if (kind === undefined) return true
   try {
-    const value = JSON.parse(json) as Record<string, unknown> | null
+    const value = parseWeighedJson(json) as Record<string, unknown> | null
     return Object.entries(fieldTypes[kind]!).every(
       ([field, type]) => typeof value?.[field] === type && value?.[field] !== null,
     )
