@@ -85,7 +85,7 @@ export const freezeRoutes = {
       duration_minutes: Type.Optional(
         Type.Integer({ minimum: 1, maximum: freezeMinutesMax, description: 'How long a recurring freeze lasts.' }),
       ),
-      time_zone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone; default UTC.' })),
+      time_zone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone of `rrule`; default UTC.' })),
       reason: Type.String({
         minLength: 1,
         maxLength: 1000,

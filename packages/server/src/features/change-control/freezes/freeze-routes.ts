@@ -79,6 +79,11 @@ interface Times {
 
 function readWhen(body: Times, now: Instant): Freeze['when'] {
   if (body.rrule === undefined) {
+    // Ignored, it would leave the times in UTC although the client means local time.
+    const [unused] = (['time_zone', 'duration_minutes'] as const).filter(field => body[field] !== undefined)
+    if (unused) {
+      throw invalid(unused, 'invalid_input', `${unused} needs rrule. Send starts_at and ends_at with their UTC offset.`)
+    }
     const startsAt = body.starts_at === undefined ? now : readInstant('starts_at', body.starts_at)
     if (body.ends_at === undefined) throw invalid('ends_at', 'required', 'ends_at is required without rrule.')
     const endsAt = readInstant('ends_at', body.ends_at)

@@ -147,6 +147,8 @@ onEachDatabase('freezes', dialect => {
       [{ ends_at: undefined, rrule: 'FREQ=SECONDLY', duration_minutes: 1 }, 'rrule'],
       [{ ends_at: undefined, rrule: 'FREQ=DAILY' }, 'duration_minutes'],
       [{ ends_at: undefined, rrule: 'FREQ=DAILY', duration_minutes: 5, time_zone: 'Mars' }, 'time_zone'],
+      [{ time_zone: 'Europe/Berlin' }, 'time_zone'],
+      [{ starts_at: inHours(0.5), duration_minutes: 5 }, 'duration_minutes'],
     ]
     for (const [fields, attr] of wrong) {
       expect((await s.post(`${s.organization}/freezes/`, { ...body, ...fields })).body).toMatchObject({ attr })
