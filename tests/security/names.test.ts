@@ -48,6 +48,8 @@ onEachDatabase('names', dialect => {
   afterAll(() => s.close())
 
   it('with line breaks are refused with the field, and nothing changes', async () => {
+    const plugins = `${s.organization}/plugins/`
+    const plugin = `${plugins}${(await s.post(plugins, { name: 'Greeter' })).body.id}/`
     for (const name of hostile) {
       for (const reply of [
         await s.post('/api/organizations/', { name }),
@@ -62,10 +64,26 @@ onEachDatabase('names', dialect => {
           'Use one line without control characters.',
         ])
       }
+      // Bodies without a JSON schema.
+      const cohorts = `${s.project}/cohorts/`
+      const form = new FormData()
+      form.set('name', name)
+      form.set('csv', 'distinct_id\nanna\n')
+      const csv = { method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'distinct_id\nanna\n' }
+      for (const reply of [
+        await s.send(cohorts, { method: 'POST', body: form }),
+        await s.send(`${cohorts}?name=${encodeURIComponent(name)}`, csv),
+      ]) {
+        expect([reply.status, reply.body.attr]).toEqual([400, 'name'])
+      }
+      const manifest = { 'plugin.json': JSON.stringify({ name }), 'index.ts': '' }
+      expect(await s.patch(`${plugin}update_source/`, manifest)).toMatchObject({ status: 400 })
       expect(await s.patch('/api/users/@me/', { first_name: name })).toMatchObject({ status: 400 })
       expect(await s.post('/api/personal_api_keys/', { label: name })).toMatchObject({ status: 400 })
     }
     expect((await s.get('/api/organizations/')).body.count).toBe(1)
+    expect((await s.get(`${s.project}/cohorts/`)).body.count).toBe(0)
+    expect((await s.get(plugin)).body.name).toBe('Greeter')
   })
 
   it('in any script are accepted, and so are descriptions of flags with several lines', async () => {

@@ -1,6 +1,7 @@
 import { type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from '@halyard/contract'
 import type { CohortPatch } from '../../domain/cohort.ts'
 import { isMultipart, readMultipart } from '../../http/routes/multipart.ts'
+import { isOneLine } from '../../http/routes/one-line.ts'
 import { invalid } from '../../problem.ts'
 import { patchFromWire } from './cohort-resource.ts'
 import { type NamedPeople, namedPeople } from './members/members.ts'
@@ -73,11 +74,14 @@ async function readForm(raw: Buffer | undefined, type: string | undefined): Prom
 }
 
 /** Applies the limits of the JSON schema to a form or query field. */
-function checked(field: string, text: string, charactersMax: number): string {
+function checked(field: 'name' | 'description', text: string, charactersMax: number): string {
   if ([...text].length > charactersMax)
     throw invalid(field, 'max_length', `${field} can have at most ${charactersMax} characters.`)
   if (text.includes('\u0000') || !text.isWellFormed()) {
     throw invalid(field, 'invalid_input', `${field} contains characters that cannot be stored.`)
+  }
+  if (field === 'name' && !isOneLine(text)) {
+    throw invalid(field, 'invalid_input', 'Use one line without control characters.')
   }
   return text
 }

@@ -68,6 +68,10 @@ describe('plugin.json', () => {
   })
 
   test.each<[string, unknown]>([
+    ['name', 'Geo\r\nOpen http://evil.example'],
+    ['name', 'Geo\u202enow'],
+    ['description', 'a\u0000b'],
+    ['icon', '\ud800'],
     ['config', [1]],
     ['config', 'x'],
     ['config', [{ type: 'string' }]],

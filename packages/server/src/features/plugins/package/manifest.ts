@@ -1,3 +1,4 @@
+import { isOneLine } from '../../../http/routes/one-line.ts'
 import { invalid, type Problem } from '../../../problem.ts'
 import { checkConfigSchema, isObject } from './config-field.ts'
 import { isVersionInRange } from './version-range.ts'
@@ -60,6 +61,8 @@ function optionalText(json: Record<string, unknown>, key: string, charactersMax 
   if (value === undefined || value === null) return undefined
   if (typeof value !== 'string') throw fault(`${key} is not a text`)
   if (value.length > charactersMax) throw fault(`${key} is longer than ${charactersMax} characters`)
+  if (value.includes('\0') || !value.isWellFormed()) throw fault(`${key} contains characters that cannot be stored`)
+  if (key === 'name' && !isOneLine(value)) throw fault('name is not one line without control characters')
   return value.trim() === '' ? undefined : value
 }
 
