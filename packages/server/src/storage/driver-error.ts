@@ -10,6 +10,15 @@ export function uniqueViolation(error: unknown): string | undefined {
   return /UNIQUE constraint failed: (.*)/.exec(error.message)?.[1]
 }
 
+/** A row breaks a constraint, or holds what a column cannot: PostgreSQL's classes 22 and 23. */
+export const isRowRefused = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (/^2[23]/.test(String((error as { code?: unknown }).code)) || /constraint failed/.test(error.message))
+
+/** A reference to a row that does not exist. */
+export const isReferenceBroken = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === '23503' || /FOREIGN KEY constraint failed/.test((error as Error).message)
+
 /** What to raise for a write that failed: `invalid` (`unique`) when another row has the value, else the error itself. */
 export const alreadyTaken = (error: unknown, field: string, message: string): unknown =>
   uniqueViolation(error) === undefined ? error : invalid(field, 'unique', message)

@@ -4,8 +4,9 @@ import { appendChanges } from '../changes/change-log.sql.ts'
 import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.generated.ts'
 import { findOrganization, findPeople, findPlugins, findRoles, type Place } from './counterparts.ts'
-import { type OpenExport, readRows } from './read-export.ts'
-import { createBatch, type Row } from './rows.ts'
+import { createBatch } from './import-batch.ts'
+import { lineError, type OpenExport, readRows } from './read-export.ts'
+import type { Row } from './rows.ts'
 import { type Rename, renameRow } from './stored-references.ts'
 import { isOfProject, type Survey } from './survey-export.ts'
 import type { TableShape } from './table-shapes.ts'
@@ -85,12 +86,13 @@ export async function bringProject(
   const batch = createBatch(tx, newcomer.onProgress, async (shape, rows) =>
     arrivals.prepare(
       shape.name,
-      rows,
-      rows.map(row => renameRow(shape, row, rename)),
+      rows.map(({ row }) => row),
+      rows.map(({ row, line }) => renameAt(line, () => renameRow(shape, row, rename))),
     ),
   )
-  for await (const { shape, row } of readRows(open, shapes)) {
-    if (isOfProject(shape.name) && !isHereAlready(shape, row)) await batch.add(shape, row)
+  for await (const exported of readRows(open, shapes)) {
+    const { shape, row } = exported
+    if (isOfProject(shape.name) && !isHereAlready(shape, row)) await batch.add(exported)
   }
   const rows = await batch.end()
 
@@ -100,6 +102,15 @@ export async function bringProject(
   await appendChanges(tx, [{ ...change, at: newcomer.now }])
   const notes = [...arrivals.notes, ...people.notes, ...roles.notes, ...plugins.notes]
   return { rows, project: { id, name, organization, token: api_token, notes, secretKeys: arrivals.secretKeys } }
+}
+
+/** What is named inside of JSON can have any shape in a file that was edited. */
+function renameAt(line: number, rename: () => Row): Row {
+  try {
+    return rename()
+  } catch (error) {
+    throw lineError(line, (error as Error).message, error)
+  }
 }
 
 const pluginParts = new Set(['plugin_files', 'plugin_code'])

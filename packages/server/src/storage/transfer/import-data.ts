@@ -1,10 +1,12 @@
 import type { Kysely } from 'kysely'
+import { isRowRefused } from '../driver-error.ts'
 import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.generated.ts'
 import { type BroughtProject, bringProject, type Newcomer } from './bring-project.ts'
+import { createBatch } from './import-batch.ts'
 import { ImportError, type OpenExport, readHeader, readRows } from './read-export.ts'
-import { continueNumbering, countRows, createBatch } from './rows.ts'
+import { continueNumbering, countRows } from './rows.ts'
 import { surveyExport } from './survey-export.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'
 
@@ -75,6 +77,10 @@ async function inTransaction(
     })
   } catch (error) {
     if (error instanceof DryRunRollback) return error.report
+    if (isRowRefused(error))
+      throw new ImportError(`The database refuses the export: ${error.message}. Nothing was imported.`, {
+        cause: error,
+      })
     throw error
   }
 }
@@ -95,7 +101,7 @@ async function fillEmpty(
 ): Promise<number> {
   await tx.deleteFrom('change_head').execute()
   const batch = createBatch(tx, onProgress)
-  for await (const { shape, row } of readRows(open, shapes)) await batch.add(shape, row)
+  for await (const row of readRows(open, shapes)) await batch.add(row)
   const rows = await batch.end()
   for (const shape of shapes.values()) await continueNumbering(tx, dialect, shape)
   return rows

@@ -26,6 +26,9 @@ export const namedTables = (shape: TableShape): readonly NamedTable[] => [
   ...Object.entries(looseReferences[shape.name] ?? {}).map(([column, table]) => ({ column, table, isLoose: true })),
 ]
 
+export const missingReference = (shape: TableShape, column: string, table: string, value: unknown): string =>
+  `${shape.name}.${column} names a row of ${table} that is not there: ${value}.`
+
 /** The same row with everything that it names, and its own id, renamed. What is named inside of JSON follows. */
 export function renameRow(shape: TableShape, row: Row, rename: Rename): Row {
   const renamed: Record<string, unknown> = { ...row }
@@ -33,22 +36,25 @@ export function renameRow(shape: TableShape, row: Row, rename: Rename): Row {
   for (const { column, table, isLoose } of namedTables(shape)) {
     if (row[column] === null || row[column] === undefined) continue
     const name = rename(table, row[column])
-    if (name === undefined && !isLoose)
-      throw new Error(`A row of ${shape.name} names a row of ${table} that is not there: ${row[column]}.`)
+    if (name === undefined && !isLoose) throw new Error(missingReference(shape, column, table, row[column]))
     renamed[column] = name ?? null
   }
   Object.assign(renamed, specialColumns[shape.name]?.(row, rename))
   for (const [column, inside] of Object.entries(jsonColumns[shape.name] ?? {}))
-    renamed[column] = renameText(row[column], value => inside(value, rename, row))
+    renamed[column] = renameText(`${shape.name}.${column}`, row[column], value => inside(value, rename, row))
   return renamed
 }
 
 /** Text in which nothing is renamed stays unchanged. */
-function renameText(text: unknown, rename: (value: unknown) => unknown): unknown {
+function renameText(field: string, text: unknown, rename: (value: unknown) => unknown): unknown {
   if (typeof text !== 'string') return text
-  const value: unknown = JSON.parse(text)
-  const renamed = JSON.stringify(rename(value))
-  return renamed === JSON.stringify(value) ? text : renamed
+  try {
+    const value: unknown = JSON.parse(text)
+    const renamed = JSON.stringify(rename(value))
+    return renamed === JSON.stringify(value) ? text : renamed
+  } catch (cause) {
+    throw new Error(`${field} has not the shape that this Halyard stores (${(cause as Error).message}).`, { cause })
+  }
 }
 
 type Inside = (value: unknown, rename: Rename, row: Row) => unknown

@@ -2,10 +2,17 @@ import { migrate } from '../migrations/migrate.ts'
 import type { Migration } from '../migrations/migration.ts'
 import { openStorage } from '../open-storage.ts'
 
+export interface ColumnValue {
+  readonly type: string
+  readonly isNullable: boolean
+}
+
 /** As much of a table as is needed to move its rows. */
 export interface TableShape {
   readonly name: string
   readonly columns: readonly string[]
+  /** What each column holds, by its name. */
+  readonly values: ReadonlyMap<string, ColumnValue>
   /** The columns of the primary key, in their order. */
   readonly key: readonly string[]
   /** Its `id` is generated. */
@@ -40,7 +47,7 @@ export async function tableShapes(steps?: readonly Migration[]): Promise<readonl
     const shapes = names
       .filter(({ name }) => !ownOfEachDatabase.has(name))
       .map(({ name, sql }) => {
-        const columns = ask<{ name: string; pk: number }>(`pragma table_info("${name}")`)
+        const columns = ask<{ name: string; type: string; notnull: number; pk: number }>(`pragma table_info("${name}")`)
         const keys = ask<{ from: string; table: string; to: string | null }>(`pragma foreign_key_list("${name}")`)
         const key = columns
           .filter(({ pk }) => pk > 0)
@@ -51,6 +58,12 @@ export async function tableShapes(steps?: readonly Migration[]): Promise<readonl
         return {
           name,
           columns: columns.map(column => column.name),
+          values: new Map(
+            columns.map(({ name, type, notnull, pk }) => [
+              name,
+              { type: type.toLowerCase(), isNullable: !notnull && !pk },
+            ]),
+          ),
           key,
           isNumbered: /autoincrement/i.test(sql),
           references: [
