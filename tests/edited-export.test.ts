@@ -144,13 +144,14 @@ onEachDatabase('a hand-edited export', dialect => {
   async function* linesOf(text: string) {
     yield* text.split('\n')
   }
-  const bring = (storage: Storage, text: string) =>
+  const bring = (storage: Storage, text: string, endSignIns = async () => {}) =>
     importData(storage, () => linesOf(text), {
       organization: undefined,
       name: undefined,
       isDryRun: false,
       now: '2026-01-01T00:00:00.000000Z' as never,
       onProgress: () => {},
+      endSignIns,
       findCredentials: async () => ({
         newUuid: randomUUID,
         newToken: () => `phc_${randomUUID()}`,
@@ -194,6 +195,12 @@ onEachDatabase('a hand-edited export', dialect => {
     },
     120_000,
   )
+
+  it('is not imported without the end of its sign-ins', async () => {
+    const before = await contentOf(empty)
+    await expect(bring(empty, exports.all, () => Promise.reject(new Error('not ended')))).rejects.toThrow('not ended')
+    expect(await contentOf(empty)).toEqual(before)
+  })
 
   it.each([['all'], ['project']] as const)(
     'of %s is refused by the built program, also when it was cut off',

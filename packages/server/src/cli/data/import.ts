@@ -3,7 +3,6 @@ import type { Config } from '../../config.ts'
 import { beginSegment } from '../../features/audit/begin-segment.ts'
 import { commandLine, recordAudit } from '../../features/audit/record-audit.ts'
 import { hashSecret, maskSecret, newId, newSecret, newUuid } from '../../features/identity/secret.ts'
-import { endAllSignIns } from '../../features/identity/sign-in/end-all-sign-ins.ts'
 import { moveSecrets } from '../../features/plugins/configs/config-secrets.ts'
 import { tokenPurpose } from '../../features/plugins/install/plugin-builder.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
@@ -12,9 +11,10 @@ import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
 import { createSecretBox } from '../../storage/secret-box.ts'
+import { readOnlyEnd } from '../../storage/sql-database.ts'
 import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
 import { importData } from '../../storage/transfer/import-data.ts'
-import type { Database } from '../../stores.ts'
+import { type Database, sqlStores } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -40,6 +40,8 @@ export async function importCommand(file: string, options: Options): Promise<voi
       now,
       onProgress: progress,
       findCredentials: () => findCredentials(storage, config),
+      // No server runs on an empty database: there is none to notify.
+      endSignIns: tx => sqlStores(tx, readOnlyEnd).identity.removeAllSessions(),
     })
   await withDatabase(
     async (database, storage, config) => {
@@ -56,10 +58,9 @@ export async function importCommand(file: string, options: Options): Promise<voi
   )
 }
 
-/** A full export is a backup: the audit logs in it continue with a new segment, and its sign-ins end. */
+/** A full export is a backup: the audit logs in it continue with a new segment. */
 async function recordImport(database: Database, project: BroughtProject | undefined, now: Instant): Promise<void> {
   if (!project) {
-    await endAllSignIns(database, now)
     await beginSegment(database, now)
     return
   }

@@ -14,6 +14,8 @@ export interface ImportOptions extends Newcomer {
   /** Everything is done, and then taken back. */
   readonly isDryRun: boolean
   readonly onProgress: (text: string) => void
+  /** Called in the transaction of a full export: sign-ins that ended since it was made would be valid again. */
+  readonly endSignIns: (tx: Kysely<Tables>) => Promise<unknown>
 }
 
 export interface ImportReport {
@@ -97,12 +99,13 @@ async function fillEmpty(
   { dialect }: Storage,
   shapes: Shapes,
   open: OpenExport,
-  { onProgress }: ImportOptions,
+  { onProgress, endSignIns }: ImportOptions,
 ): Promise<number> {
   await tx.deleteFrom('change_head').execute()
   const batch = createBatch(tx, onProgress)
   for await (const row of readRows(open, shapes)) await batch.add(row)
   const rows = await batch.end()
+  await endSignIns(tx)
   for (const shape of shapes.values()) await continueNumbering(tx, dialect, shape)
   return rows
 }
