@@ -8,8 +8,8 @@ function recorder() {
   const done: string[] = []
   const budget = createTickBudget(2, () => time)
   const connections = { a: {}, b: {}, c: {} }
-  const add = (name: string) =>
-    budget.run(connections[name[0] as 'a'], () => {
+  const add = (name: string, connection: object = connections[name[0] as 'a']) =>
+    budget.run(connection, () => {
       time += 1
       done.push(name)
     })
@@ -45,4 +45,16 @@ it('refuses work of a connection that has too much of it waiting', async () => {
   expect(added.filter(Boolean)).toHaveLength(102)
   expect(add('b')).toBe(true)
   await expect.poll(() => done.length).toBe(103)
+})
+
+it('takes shorter ticks while many connections wait', async () => {
+  const { done, add } = recorder()
+  for (let n = 0; n < 204; n++) add(`${n}`, {})
+  expect(done.splice(0)).toHaveLength(2)
+  await nextTick()
+  expect(done.splice(0)).toHaveLength(1)
+  await nextTick()
+  expect(done.splice(0)).toHaveLength(1)
+  await nextTick()
+  expect(done.splice(0)).toHaveLength(2)
 })
