@@ -37,6 +37,22 @@ describe('an entry of the audit log', () => {
     expect(auditSentence(entry(operation, objects), de)).toBe(german)
   })
 
+  it('says that it cannot be read', () => {
+    const unreadable = {
+      operation: 'unreadable',
+      objects: [],
+      actor: null,
+      credential: null,
+      is_unreadable: true,
+    } as never
+    expect(`${auditSubject(unreadable, en)} ${auditSentence(unreadable, en)}`).toBe(
+      'Unreadable entry was changed in the database',
+    )
+    expect(`${auditSubject(unreadable, de)} ${auditSentence(unreadable, de)}`).toBe(
+      'Unlesbarer Eintrag wurde in der Datenbank verändert',
+    )
+  })
+
   it('has a subject, also where no account is known', () => {
     const refused = [object('SignIn', 'eve@example.com', 'refused')]
     expect(auditSubject(entry('login', []), en)).toBe('ada@example.com')

@@ -4,7 +4,8 @@ import type { Messages } from '../i18n/en.ts'
 const nameCharactersMax = 200
 
 /** Who did it, the subject of the sentence. */
-export function auditSubject({ actor, credential, objects }: AuditEntry, t: Messages): string {
+export function auditSubject({ actor, credential, objects, is_unreadable }: AuditEntry, t: Messages): string {
+  if (is_unreadable) return t.audit.unreadable
   if (actor) return actor.email
   const [first] = objects
   if (first?.type === 'SignIn') return first.name
@@ -12,7 +13,8 @@ export function auditSubject({ actor, credential, objects }: AuditEntry, t: Mess
 }
 
 /** What the actor did, as the predicate of a sentence: "created the flag new-checkout and 2 more changes". */
-export function auditSentence({ operation, objects }: AuditEntry, t: Messages): string {
+export function auditSentence({ operation, objects, is_unreadable }: AuditEntry, t: Messages): string {
+  if (is_unreadable) return t.audit.tampered
   const [first, ...others] = objects
   if (!first) return t.audit.operations[operation] ?? t.audit.unchanged
   const verbs: Readonly<Record<string, string>> = { ...t.history.verbs, ...t.audit.verbs }

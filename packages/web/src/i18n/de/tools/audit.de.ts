@@ -15,6 +15,7 @@ export const audit: AuditMessages = {
     noneText: 'Ändere den Filter, um mehr zu sehen.',
     system: 'System',
     commandLine: 'Kommandozeile',
+    unreadable: 'Unlesbarer Eintrag',
     field: 'Feld',
     before: 'Vorher',
     after: 'Nachher',
@@ -27,6 +28,7 @@ export const audit: AuditMessages = {
     verify: 'Einen Export prüfen:',
     more: count => (count === 1 ? 'und 1 weitere Änderung' : `und ${count} weitere Änderungen`),
     unchanged: 'hat eine Anfrage gesendet, die nichts ändert',
+    tampered: 'wurde in der Datenbank verändert',
     verbs: {
       accepted: 'hat angenommen:',
       attachment_created: 'hat eine Datei hinzugefügt:',

@@ -14,6 +14,7 @@ export const audit = {
     noneText: 'Change the filter to see more.',
     system: 'System',
     commandLine: 'Command line',
+    unreadable: 'Unreadable entry',
     field: 'Field',
     before: 'Before',
     after: 'After',
@@ -26,6 +27,7 @@ export const audit = {
     verify: 'Verify an export:',
     more: (count: number) => (count === 1 ? 'and 1 more change' : `and ${count} more changes`),
     unchanged: 'sent a request that changed nothing',
+    tampered: 'was changed in the database',
     // Read after the name of the person; verbs that flags have too are in the history.
     verbs: {
       accepted: 'accepted',
