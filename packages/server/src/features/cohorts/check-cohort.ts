@@ -25,6 +25,15 @@ export async function checkCohortContent(
       'A cohort requires filters ({"properties": {"type": "AND" or "OR", "values": […]}}) or is_static: true.',
     )
   }
+  const { properties } = cohort.filters as { properties?: unknown }
+  // SDKs read a group without values as one of all people, which a misspelt name must not become.
+  if (typeof properties === 'object' && properties !== null && !('values' in properties)) {
+    throw invalid(
+      'filters',
+      'invalid_input',
+      'filters.properties.values is missing. An empty list matches every person.',
+    )
+  }
   const [issue] = checkCohort(
     cohortDefinition(cohort),
     {

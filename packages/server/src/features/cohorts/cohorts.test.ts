@@ -132,6 +132,7 @@ onEachPersonsDatabase('cohorts', (dialect, persons) => {
       [{ filters: { type: 'AND', values: [] } }, 'filters'],
       [{ filters: [] }, 'filters'],
       [{ filters: { properties: 'all' } }, 'filters'],
+      [{ filters: { properties: { type: 'AND', value: [is('a', 'b')] } } }, 'filters'],
       [{ filters: tree(is('a', 'b', 'nope')) }, 'filters'],
       [{ filters: tree(is('a', '(', 'regex')) }, 'filters'],
       [{ filters: tree(is('a', 'someday', 'is_date_before')) }, 'filters'],
