@@ -64,7 +64,7 @@ function refuseEmptied(path: string, { name, emptied }: SqliteFileRole): void {
   const keyPath = join(dirname(path), 'halyard.key')
   if (!existsSync(path) || statSync(path).size > 0 || !existsSync(keyPath)) return
   throw new DatabaseFileError(
-    `The ${name} file ${resolve(path)} is empty, but the encryption key ${resolve(keyPath)} exists. ${emptied}`,
+    `The ${name} file ${resolve(path)} is empty, but its encryption key ${resolve(keyPath)} exists. ${emptied}`,
     undefined,
   )
 }
