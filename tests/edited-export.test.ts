@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DialectName } from '../packages/server/src/storage/migrations/migration.ts'
 import { openStorage, type Storage } from '../packages/server/src/storage/open-storage.ts'
@@ -144,14 +145,13 @@ onEachDatabase('a hand-edited export', dialect => {
   async function* linesOf(text: string) {
     yield* text.split('\n')
   }
-  const bring = (storage: Storage, text: string, endSignIns = async () => {}) =>
+  const bring = (storage: Storage, text: string, finish = async () => {}) =>
     importData(storage, () => linesOf(text), {
       organization: undefined,
       name: undefined,
       isDryRun: false,
-      now: '2026-01-01T00:00:00.000000Z' as never,
       onProgress: () => {},
-      endSignIns,
+      finish,
       findCredentials: async () => ({
         newUuid: randomUUID,
         newToken: () => `phc_${randomUUID()}`,
@@ -172,6 +172,23 @@ onEachDatabase('a hand-edited export', dialect => {
     const number = lines.findIndex(({ table }) => table === 'flags')
     edit(lines, lines[number]!, number)
     return { text: lines.map(line => JSON.stringify(line)).join('\n'), line: number + 1 }
+  }
+
+  /** Until the function that it returns is called. */
+  async function refuseEntriesOfImports({ kysely }: Storage): Promise<() => Promise<void>> {
+    const run = async (...statements: string[]) => {
+      for (const statement of statements) await sql.raw(statement).execute(kysely)
+    }
+    const when = "when (new.operation in ('import', 'restore'))"
+    if (dialect === 'sqlite') {
+      await run(`create trigger refuse before insert on audit_entries ${when} begin select raise(abort, 'full'); end`)
+      return () => run('drop trigger refuse')
+    }
+    await run(
+      "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'full'; end $$",
+      `create trigger refuse before insert on audit_entries for each row ${when} execute function refuse()`,
+    )
+    return () => run('drop trigger refuse on audit_entries', 'drop function refuse')
   }
 
   it.each([['all'], ['project']] as const)(
@@ -201,6 +218,21 @@ onEachDatabase('a hand-edited export', dialect => {
     await expect(bring(empty, exports.all, () => Promise.reject(new Error('not ended')))).rejects.toThrow('not ended')
     expect(await contentOf(empty)).toEqual(before)
   })
+
+  it.each([['all'], ['project']] as const)(
+    'of %s is not imported by the built program when its own entry in the audit log fails',
+    async kind => {
+      const storage = kind === 'all' ? empty : used
+      const before = await contentOf(storage)
+      const file = join(folder, `${kind}-without-entry.jsonl`)
+      writeFileSync(file, exports[kind])
+      const accept = await refuseEntriesOfImports(storage)
+      const { code } = await runCommand(['import', file], { DATABASE_URL: urls[kind], LOG_LEVEL: 'silent' })
+      await accept()
+      expect(code).toBe(1)
+      expect(await contentOf(storage)).toEqual(before)
+    },
+  )
 
   it.each([['all'], ['project']] as const)(
     'of %s is refused by the built program, also when it was cut off',

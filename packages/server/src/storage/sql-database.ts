@@ -60,6 +60,36 @@ interface OpenTransaction<Stores> {
   hasChanges(): boolean
 }
 
+/** What the stores leave for the end of a transaction, and that end. */
+function collectEnd() {
+  const changes: NewChange[] = []
+  const lastWork: (() => Promise<void>)[] = []
+  const end: TransactionEnd = {
+    append: change => changes.push(change),
+    beforeCommit: work => lastWork.push(work),
+  }
+  return {
+    end,
+    hasChanges: () => changes.length > 0,
+    async prepare(tx: Kysely<Tables>): Promise<void> {
+      for (const last of lastWork) await last()
+      await appendChanges(tx, changes)
+    },
+  }
+}
+
+/** The last work of a transaction that its owner commits directly afterwards. */
+export async function finishWith<Stores, T>(
+  tx: Kysely<Tables>,
+  storesOn: (db: Kysely<Tables>, end: TransactionEnd) => Stores,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
+  const { end, prepare } = collectEnd()
+  const result = await work(storesOn(tx, end))
+  await prepare(tx)
+  return result
+}
+
 /** For reads. */
 export const readOnlyEnd: TransactionEnd = { append: undefined, beforeCommit: undefined }
 
@@ -118,24 +148,6 @@ export function createSqlDatabase<Stores>(
     waitMillisecondsMax: writerWaitMillisecondsMax,
     message: 'Too many changes are waiting for the database; nothing was changed. Try again.',
   })
-
-  /** What the stores leave for the end of a transaction, and that end. */
-  function collectEnd() {
-    const changes: NewChange[] = []
-    const lastWork: (() => Promise<void>)[] = []
-    const end: TransactionEnd = {
-      append: change => changes.push(change),
-      beforeCommit: work => lastWork.push(work),
-    }
-    return {
-      end,
-      hasChanges: () => changes.length > 0,
-      async prepare(tx: Kysely<Tables>): Promise<void> {
-        for (const last of lastWork) await last()
-        await appendChanges(tx, changes)
-      },
-    }
-  }
 
   const attempt = <T>(work: (stores: Stores) => Promise<T>, isLarge: boolean) =>
     untilWon(

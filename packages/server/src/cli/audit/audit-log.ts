@@ -64,7 +64,9 @@ export const exportLog = (
 export const beginSegments = (): Promise<void> =>
   withDatabase(async database => {
     const now = instantOf(new Date())
-    const heads = await beginSegment(database, now)
-    const people = await endAllSignIns(database, now)
+    const { heads, people } = await database.transaction(async tx => ({
+      heads: await beginSegment(tx, now),
+      people: await endAllSignIns(tx, now),
+    }))
     console.log(`Began a new segment of ${heads.length} audit logs, and signed ${people} people out.`)
   })

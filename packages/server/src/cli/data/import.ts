@@ -6,15 +6,16 @@ import { hashSecret, maskSecret, newId, newSecret, newUuid } from '../../feature
 import { moveSecrets } from '../../features/plugins/configs/config-secrets.ts'
 import { tokenPurpose } from '../../features/plugins/install/plugin-builder.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
+import { announceProject } from '../../features/projects/create-project.ts'
 import { type Instant, instantOf } from '../../instant.ts'
 import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
 import type { Storage } from '../../storage/open-storage.ts'
 import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
 import { createSecretBox } from '../../storage/secret-box.ts'
-import { readOnlyEnd } from '../../storage/sql-database.ts'
+import { finishWith } from '../../storage/sql-database.ts'
 import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
 import { importData } from '../../storage/transfer/import-data.ts'
-import { type Database, sqlStores } from '../../stores.ts'
+import { type Stores, sqlStores } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -37,17 +38,15 @@ export async function importCommand(file: string, options: Options): Promise<voi
       organization: options.organization,
       name: options.name,
       isDryRun,
-      now,
       onProgress: progress,
       findCredentials: () => findCredentials(storage, config),
-      // No server runs on an empty database: there is none to notify.
-      endSignIns: tx => sqlStores(tx, readOnlyEnd).identity.removeAllSessions(),
+      finish: (tx, project) =>
+        finishWith(tx, sqlStores, stores => (project ? recordImport(stores, project, now) : takeOver(stores, now))),
     })
   await withDatabase(
-    async (database, storage, config) => {
+    async (_database, storage, config) => {
       await refuseSeparatePersons(storage)
       const { rows, project } = await run(storage, config)
-      if (!isDryRun) await recordImport(database, project, now)
       if (options.json) printJson({ rows, dry_run: isDryRun, project: project ?? null })
       else if (project) describe(project, rows, isDryRun)
       else console.log(isDryRun ? `Would import ${rows} rows. Nothing was written.` : `Imported ${rows} rows.`)
@@ -58,17 +57,17 @@ export async function importCommand(file: string, options: Options): Promise<voi
   )
 }
 
-/** A full export is a backup: the audit logs in it continue with a new segment. */
-async function recordImport(database: Database, project: BroughtProject | undefined, now: Instant): Promise<void> {
-  if (!project) {
-    await beginSegment(database, now)
-    return
-  }
-  const { id, name, organization } = project
+/** A full export is a backup: its audit logs continue with a new segment, and its sign-ins may have ended since it was made. */
+async function takeOver(tx: Stores, now: Instant): Promise<void> {
+  // No server runs on an empty database: there is none to notify.
+  await tx.identity.removeAllSessions()
+  await beginSegment(tx, now)
+}
+
+async function recordImport(tx: Stores, { id, name, organization }: BroughtProject, now: Instant): Promise<void> {
   const record = { scope: 'Project', itemId: id, name, activity: 'imported' } as const
-  await database.transaction(async tx =>
-    recordAudit(tx, commandLine('import'), { organizationId: organization.id }, record, now),
-  )
+  recordAudit(tx, commandLine('import'), { organizationId: organization.id }, record, now)
+  await announceProject(tx, { id, organizationId: organization.id }, now)
 }
 
 function describe(

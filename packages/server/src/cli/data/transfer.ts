@@ -25,7 +25,7 @@ import { createSqlDatabase } from '../../storage/sql-database.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
-import { databaseOn, sqlStores } from '../../stores.ts'
+import { sqlStores } from '../../stores.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -194,11 +194,10 @@ export async function restoreCommand(file: string): Promise<void> {
 
 /** What was appended after the backup is not in the audit log any more, which it says. What was revoked since is valid again. */
 async function continueLogs(path: string, kept: string | undefined): Promise<void> {
-  // Without the persons, whose database may be restored later.
   const storage = openStorage(`sqlite:${path}`)
   try {
-    const database = databaseOn(createSqlDatabase(storage, sqlStores, async () => {}))
-    const heads = await beginSegment(database, instantOf(new Date()))
+    const main = createSqlDatabase(storage, sqlStores, async () => {})
+    const heads = await main.transaction(tx => beginSegment(tx, instantOf(new Date())))
     if (kept === undefined) return
     console.log('What was changed after it is in the audit log of the previous database:')
     for (const { organizationId, sequence } of heads)

@@ -1,6 +1,4 @@
 import type { Kysely } from 'kysely'
-import type { Instant } from '../../instant.ts'
-import { appendChanges } from '../changes/change-log.sql.ts'
 import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.generated.ts'
 import { findOrganization, findPeople, findPlugins, findRoles, type Place } from './counterparts.ts'
@@ -18,7 +16,6 @@ export interface Newcomer {
   readonly organization: string | undefined
   /** What it is called from now on; undefined leaves its name. */
   readonly name: string | undefined
-  readonly now: Instant
   /** Called only when the database is in use. */
   readonly findCredentials: () => Promise<Credentials>
 }
@@ -97,9 +94,6 @@ export async function bringProject(
   const rows = await batch.end()
 
   const { id, name, api_token } = arrivals.project()
-  // Last: appending locks the change log until commit.
-  const change = { topic: 'project', organizationId: organization.id, projectId: id, entityId: String(id) } as const
-  await appendChanges(tx, [{ ...change, at: newcomer.now }])
   const notes = [...arrivals.notes, ...people.notes, ...roles.notes, ...plugins.notes]
   return { rows, project: { id, name, organization, token: api_token, notes, secretKeys: arrivals.secretKeys } }
 }

@@ -14,8 +14,8 @@ export interface ImportOptions extends Newcomer {
   /** Everything is done, and then taken back. */
   readonly isDryRun: boolean
   readonly onProgress: (text: string) => void
-  /** Called in the transaction of a full export: sign-ins that ended since it was made would be valid again. */
-  readonly endSignIns: (tx: Kysely<Tables>) => Promise<unknown>
+  /** The last work of the transaction; without a project, the export was a full one. */
+  readonly finish: (tx: Kysely<Tables>, project: BroughtProject | undefined) => Promise<unknown>
 }
 
 export interface ImportReport {
@@ -46,11 +46,11 @@ export async function importData(storage: Storage, open: OpenExport, options: Im
     // The file is checked first, so that the transaction is short.
     const survey = await surveyExport(open, shapes)
     const credentials = await options.findCredentials()
-    return inTransaction(storage, options.isDryRun, tx =>
+    return inTransaction(storage, options, tx =>
       bringProject(tx, storage.dialect, shapes, open, survey, options, credentials),
     )
   }
-  return inTransaction(storage, options.isDryRun, async tx => {
+  return inTransaction(storage, options, async tx => {
     const nowFilled = await findFilled(tx, shapes)
     if (nowFilled) throw new ImportError(`The database is not empty any more (${nowFilled} has rows). Try again.`)
     return { rows: await fillEmpty(tx, storage, shapes, open, options) }
@@ -68,12 +68,13 @@ class DryRunRollback extends Error {
 
 async function inTransaction(
   storage: Storage,
-  isDryRun: boolean,
+  { isDryRun, finish }: ImportOptions,
   work: (tx: Kysely<Tables>) => Promise<ImportReport>,
 ): Promise<ImportReport> {
   try {
     return await storage.kysely.transaction().execute(async tx => {
       const report = await work(tx)
+      await finish(tx, report.project)
       if (isDryRun) throw new DryRunRollback(report)
       return report
     })
@@ -99,13 +100,12 @@ async function fillEmpty(
   { dialect }: Storage,
   shapes: Shapes,
   open: OpenExport,
-  { onProgress, endSignIns }: ImportOptions,
+  { onProgress }: ImportOptions,
 ): Promise<number> {
   await tx.deleteFrom('change_head').execute()
   const batch = createBatch(tx, onProgress)
   for await (const row of readRows(open, shapes)) await batch.add(row)
   const rows = await batch.end()
-  await endSignIns(tx)
   for (const shape of shapes.values()) await continueNumbering(tx, dialect, shape)
   return rows
 }
