@@ -170,6 +170,16 @@ describe('imports', () => {
     expect(offences(rest, (_, target) => target === 'server/api-routes.ts')).toEqual([])
   })
 
+  it('a database of persons is opened only where it is checked whose it is', () => {
+    const openers = production.filter(({ imports }) => imports.includes('server/storage/persons-storage.ts'))
+    expect(openers.map(({ name }) => name).sort()).toEqual([
+      'server/cli/data/migrate-persons.ts',
+      'server/cli/data/migrate.ts',
+      'server/cli/doctor/persons-findings.ts',
+      'server/main.ts',
+    ])
+  })
+
   it('production code imports no test code', () => {
     expect(offences(production, (_, target) => /^server\/testing\/|\.test\.ts$/.test(target))).toEqual([])
   })

@@ -1,4 +1,7 @@
-import { copyFileSync, renameSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, existsSync, renameSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
@@ -68,6 +71,32 @@ onEachDatabase('a persons database of another installation', dialect => {
     expect(doctor).toEqual({ code: 1, output: isOther })
     expect(doctor.output).not.toMatch(/BAD .*halyard migrate/)
     expect(await stateOf(persons)).toEqual(before)
+  }, 120_000)
+
+  it('is not opened by commands that concern no person', async () => {
+    const [main, persons] = [await newDatabase(dialect), await newDatabase(dialect)]
+    expect(await (await startServer(await newDatabase(dialect), { PERSONS_DATABASE_URL: persons })).stop()).toBe(0)
+    expect(await (await startServer(main, { PERSONS_DATABASE_URL: await newDatabase(dialect) })).stop()).toBe(0)
+    const before = await stateOf(persons)
+    const missing = join(tmpdir(), `halyard-missing-${randomUUID()}.db`)
+    for (const url of [persons, `sqlite:${missing}`]) {
+      const email = `${randomUUID()}@example.com`
+      for (const args of [
+        ['users', 'create', '--email', email],
+        ['keys', 'create', '--email', email],
+        ['doctor', '--secrets'],
+        ['audit', 'restored'],
+        ['audit', 'verify'],
+      ])
+        expect([args, await halyard(main, url, ...args)]).toEqual([args, expect.objectContaining({ code: 0 })])
+      const refused = { code: 1, output: expect.stringContaining('docs/operate/persons-database.md') }
+      expect(await halyard(main, url, 'export', '-')).toEqual(refused)
+      expect(await halyard(await newDatabase(dialect), url, 'import', import.meta.filename)).toEqual(refused)
+    }
+    expect(await stateOf(persons)).toEqual(before)
+    expect(existsSync(missing)).toBe(false)
+    const swapped = await halyard(persons, main, 'users', 'list')
+    expect(swapped).toEqual({ code: 1, output: expect.stringContaining('DATABASE_URL names a database of persons') })
   }, 120_000)
 
   it('is refused by an installation that has its persons elsewhere, also when it is empty', async () => {

@@ -285,13 +285,18 @@ interface Reads<S> {
   query<T>(work: (tx: S) => Promise<T>): Promise<T>
 }
 
-export interface Database extends Reads<Stores> {
+/** Everything but persons. */
+export interface MainDatabase extends Reads<Stores> {
   /**
    * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must have no effects
    * outside its stores. When the promise resolves, the work is durable and this node has applied its changes; only when the database
    * fails right after the commit are they applied by the next poll. Raises `unavailable` when the database is. Must not be awaited by a
    * listener of the change feed.
    */
+  transaction<T>(work: (tx: Stores) => Promise<T>, hints?: TransactionHints): Promise<T>
+}
+
+export interface Database extends MainDatabase {
   transaction<T>(work: (tx: Stores) => Promise<T>, hints?: Hints): Promise<T>
   /** Persons and groups. What needs nothing else asks here, and is independent of the rest. */
   readonly people: PersonsDatabase
@@ -300,7 +305,7 @@ export interface Database extends Reads<Stores> {
 export interface PersonsDatabase extends Reads<PersonStores> {
   /** Whether it is a database of its own: then the main one may be away without it, and it without the main one. */
   readonly isSeparate: boolean
-  /** As `Database.transaction`. */
+  /** As `MainDatabase.transaction`. */
   transaction<T>(work: (tx: PersonStores) => Promise<T>, hints?: TransactionHints): Promise<T>
 }
 

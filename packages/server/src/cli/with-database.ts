@@ -3,15 +3,14 @@ import { resolve } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
 import { shownDatabase } from '../settings/database-url.ts'
 import { migrations } from '../storage/migrations/all-migrations.ts'
-import { migrate, NewerDatabaseError, schemaVersion } from '../storage/migrations/migrate.ts'
+import { migrate, NewerDatabaseError, refuseOtherSchema, schemaVersion } from '../storage/migrations/migrate.ts'
 import { openStorage, type Storage } from '../storage/open-storage.ts'
-import { openPersonsStorage } from '../storage/persons-storage.ts'
 import { notifyChanges } from '../storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from '../storage/sql-database.ts'
-import { type Database, databaseOn, sqlStores } from '../stores.ts'
+import { type MainDatabase, sqlStores } from '../stores.ts'
 import { CommandError } from './usage.ts'
 
-type Work<T> = (database: Database, storage: Storage, config: Config) => Promise<T>
+type Work<T> = (database: MainDatabase, storage: Storage, config: Config) => Promise<T>
 
 interface Options {
   /**
@@ -21,25 +20,22 @@ interface Options {
   readonly database?: 'existing' | 'any-version' | 'create'
 }
 
-/** Runs a command on the configured database, beside a running server or without one. Servers learn of changes from the change log. */
+/**
+ * Runs a command on the configured main database, beside a running server or without one. Servers learn of changes from the change log. A
+ * database of persons is not opened: it may be away, or belong to another installation.
+ */
 export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: Options = {}): Promise<T> {
   const config = readConfig(process.env)
   if (database !== 'create') refuseMissingFile(config.databaseUrl)
   const storage = openStorage(config.databaseUrl)
-  const { personsDatabaseUrl } = config
-  if (database !== 'create' && personsDatabaseUrl !== undefined)
-    refuseMissingFile(personsDatabaseUrl, 'PERSONS_DATABASE_URL')
-  const personsStorage = personsDatabaseUrl === undefined ? undefined : openPersonsStorage(personsDatabaseUrl)
   try {
     if (database === 'create') await migrate(storage.kysely, storage.dialect)
     else await checkSchema(storage, config.databaseUrl, database === 'existing')
-    const on = (one: Storage) =>
-      createSqlDatabase(one, sqlStores, async () => {
-        if (one.pool) await notifyChanges(one.pool)
-      })
-    return await work(databaseOn(on(storage), personsStorage && on(personsStorage)), storage, config)
+    const main = createSqlDatabase(storage, sqlStores, async () => {
+      if (storage.pool) await notifyChanges(storage.pool)
+    })
+    return await work(main, storage, config)
   } finally {
-    await personsStorage?.close()
     await storage.close()
   }
 }
@@ -62,6 +58,7 @@ async function checkSchema(storage: Storage, databaseUrl: string, isCurrentNeede
     throw new CommandError(
       `${shownDatabase(databaseUrl)} is not a Halyard database. Start Halyard once, or check DATABASE_URL.`,
     )
+  if (isCurrentNeeded) await refuseOtherSchema(storage.kysely, migrations)
   if (version > newestVersion) throw new NewerDatabaseError(version, newestVersion)
   if (isCurrentNeeded && version < newestVersion)
     throw new CommandError(

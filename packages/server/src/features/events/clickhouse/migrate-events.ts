@@ -1,5 +1,5 @@
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import type { Database } from '../../../stores.ts'
+import type { MainDatabase } from '../../../stores.ts'
 import { usageDaysMax } from '../trim-events.ts'
 import { type Day, dayOf } from '../usage/usage.ts'
 import type { ClickHouseClient } from './clickhouse-client.ts'
@@ -27,7 +27,7 @@ export interface MigrationTotals {
  * minute need not be copied, since those of the last week are read from the database.
  */
 export async function migrateEvents(
-  database: Database,
+  database: MainDatabase,
   client: ClickHouseClient,
   { now, onDay }: { readonly now: Instant; readonly onDay: (day: Day) => void },
 ): Promise<MigrationTotals> {
@@ -60,7 +60,7 @@ export async function migrateEvents(
   }
 }
 
-async function copyDay(database: Database, client: ClickHouseClient, day: Day): Promise<void> {
+async function copyDay(database: MainDatabase, client: ClickHouseClient, day: Day): Promise<void> {
   for (let afterId = 0; ; ) {
     const page = await database.read(tx => tx.usageHistory.listSeries(day, afterId, seriesPerPage))
     if (page.length === 0) return

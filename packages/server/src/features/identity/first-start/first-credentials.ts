@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { isOneLine } from '../../../http/routes/one-line.ts'
 import type { Instant } from '../../../instant.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { MainDatabase, Stores } from '../../../stores.ts'
 import type { Account } from '../account.ts'
 import { announceIdentity } from '../announce-identity.ts'
 import { isEmail } from '../email.ts'
@@ -67,7 +67,7 @@ const passwordCharactersMax = 1000
 const nameCharactersMax = 150
 const projectNameCharactersMax = 64
 
-export function createFirstCredentials(database: Database, passwords: Passwords, cipher: Cipher): FirstCredentials {
+export function createFirstCredentials(database: MainDatabase, passwords: Passwords, cipher: Cipher): FirstCredentials {
   async function findStored(): Promise<Stored | undefined> {
     const sealed = await database.read(tx => tx.instance.find(instanceName))
     if (sealed === undefined) return undefined
