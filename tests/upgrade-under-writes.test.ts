@@ -3,44 +3,61 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStorage } from '../packages/server/src/storage/open-storage.ts'
 import { createTestDatabase } from '../packages/server/src/testing/databases.ts'
 import { findFaults } from './faults/consistency.ts'
-import { createMixedWrites, type Write } from './faults/mixed-writes.ts'
+import { addressesOf, createMixedWrites, type Write } from './faults/mixed-writes.ts'
 import { seededRandom } from './faults/random.ts'
 import { launchServer, ownerKey, root } from './faults/server-process.ts'
 
-/** A commit with schema version 12: more than twenty steps are pending, which alter the tables that every write uses. */
-const oldCommit = '78dd78aa303b75b34e7c6a3288da6003b6b35595'
+const upgrades = [
+  {
+    title: 'on PostgreSQL',
+    /** Schema version 12: more than twenty steps are pending, which alter the tables that every write uses. */
+    oldCommit: '78dd78aa303b75b34e7c6a3288da6003b6b35595',
+    hasPersonsDatabase: false,
+  },
+  {
+    title: 'with a database of persons',
+    /** Schema version 85, the first one with such a database. Its schema is still the same. */
+    oldCommit: 'f730ae668e81a2f9009acef3012864ae2ab09549',
+    hasPersonsDatabase: true,
+  },
+]
 const rounds = Number(process.env.HALYARD_UPGRADE_ROUNDS ?? 2)
 
 const git = (...args: string[]) => spawnSync('git', args, { cwd: root, encoding: 'utf8' })
-const hasHistory = git('cat-file', '-e', `${oldCommit}^{commit}`).status === 0
-if (!hasHistory) {
-  console.warn(`Skipped: commit ${oldCommit} is not in this clone. Fetch the history: git fetch --unshallow`)
-}
 
-describe.skipIf(!hasHistory)('a rolling upgrade on PostgreSQL', () => {
+describe.each(upgrades)('a rolling upgrade $title', ({ title, oldCommit, hasPersonsDatabase }) => {
+  const hasHistory = git('cat-file', '-e', `${oldCommit}^{commit}`).status === 0
+  if (!hasHistory)
+    console.warn(
+      `Skipped (${title}): commit ${oldCommit} is not in this clone. Fetch the history: git fetch --unshallow`,
+    )
   let folder: string
   let oldProgram: string
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'halyard-old-'))
-    oldProgram = buildOldProgram(folder)
+    oldProgram = buildOldProgram(folder, oldCommit)
   }, 600_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it.each(Array.from({ length: rounds }, (_, index) => index + 1))(
+  it.skipIf(!hasHistory).each(Array.from({ length: rounds }, (_, index) => index + 1))(
     'under writes through both nodes loses nothing and fails no request (round %i)',
     async round => {
       const database = await createTestDatabase('postgres', 'empty')
+      const persons = hasPersonsDatabase ? await createTestDatabase('postgres', 'empty') : undefined
+      const settings: Record<string, string> = persons ? { PERSONS_DATABASE_URL: persons.url } : {}
       const load = createMixedWrites(seededRandom(round))
       const stop = new AbortController()
-      const nodes = [launchServer(database.url, {}, undefined, oldProgram)]
+      const nodes = [launchServer(database.url, settings, undefined, oldProgram)]
       try {
         const oldUrl = await nodes[0]!.serving
+        if (persons) await countEvents(oldUrl)
         const writing = [load.run(oldUrl, stop.signal)]
         await expect.poll(() => acknowledged(load.writes)).toBeGreaterThan(60)
 
-        const upgraded = launchServer(database.url)
+        const upgraded = launchServer(database.url, settings)
         nodes.push(upgraded)
         const newUrl = await upgraded.serving
         expect(upgraded.lines.some(line => line.includes('schema_migrated'))).toBe(true)
@@ -51,12 +68,14 @@ describe.skipIf(!hasHistory)('a rolling upgrade on PostgreSQL', () => {
         await Promise.all(writing)
 
         expect(load.writes.filter(write => write.outcome !== 'acknowledged')).toEqual([])
-        expect(await findFaults(database.url, load.writes)).toEqual([])
+        expect(await findFaults(database.url, load.writes, persons?.url)).toEqual([])
+        if (persons) expect(await countedEvents(persons.url)).toBe(sentEvents(load.writes))
         expect(await flagKeys(newUrl)).toEqual(await flagKeys(oldUrl))
       } finally {
         stop.abort()
         for (const node of nodes) await node.stop()
         await database.drop()
+        await persons?.drop()
       }
     },
     600_000,
@@ -64,7 +83,7 @@ describe.skipIf(!hasHistory)('a rolling upgrade on PostgreSQL', () => {
 })
 
 /** Uses the installed packages; `@halyard/*` leads to the sources of the old commit. */
-function buildOldProgram(folder: string): string {
+function buildOldProgram(folder: string, oldCommit: string): string {
   const archive = join(folder, 'old.tar')
   execFileSync('git', ['archive', '--output', archive, oldCommit, 'packages', 'scripts', 'package.json'], { cwd: root })
   execFileSync('tar', ['-xf', archive, '-C', folder])
@@ -82,6 +101,32 @@ function buildOldProgram(folder: string): string {
   if (!existsSync(program)) throw new Error(`The old program cannot be built:\n${stderr}`)
   return program
 }
+
+/** Each event that the load sends is counted for its person by a behavioral cohort. */
+async function countEvents(url: string): Promise<void> {
+  const { project } = await addressesOf(url)
+  const performed = { type: 'behavioral', key: 'seen', value: 'performed_event', time_value: 7, time_interval: 'day' }
+  const filters = { properties: { type: 'AND', values: [performed] } }
+  const response = await fetch(`${url}${project}/cohorts/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Seen', filters }),
+  })
+  expect(response.status).toBe(201)
+}
+
+async function countedEvents(personsUrl: string): Promise<number> {
+  const { kysely, close } = openStorage(personsUrl)
+  const counted = await kysely
+    .selectFrom('person_event_days')
+    .select(({ fn }) => fn.sum<number>('count').as('events'))
+    .executeTakeFirstOrThrow()
+  await close()
+  return Number(counted.events)
+}
+
+const sentEvents = (writes: readonly Write[]): number =>
+  writes.filter(({ kind }) => kind === 'person').flatMap(({ markers }) => markers).length
 
 const acknowledged = (writes: readonly Write[]): number =>
   writes.filter(write => write.outcome === 'acknowledged').length

@@ -8,8 +8,13 @@ import { sqlStores } from '../../packages/server/src/stores.ts'
 import type { Write, WriteKind } from './mixed-writes.ts'
 
 /** Compares acknowledged writes with the database, and checks the invariants of the database. Returns every violation as a sentence. */
-export async function findFaults(databaseUrl: string, writes: readonly Write[]): Promise<string[]> {
+export async function findFaults(
+  databaseUrl: string,
+  writes: readonly Write[],
+  personsUrl = databaseUrl,
+): Promise<string[]> {
   const storage = openStorage(databaseUrl)
+  const persons = openStorage(personsUrl)
   try {
     const { kysely: db } = storage
     const database = createSqlDatabase(storage, sqlStores, async () => {})
@@ -65,16 +70,17 @@ export async function findFaults(databaseUrl: string, writes: readonly Write[]):
       if (!flag.usage_dashboard_id) faults.push(`Flag ${flag.id} has no usage dashboard.`)
     }
 
-    faults.push(...(await countWrites(db, writes)))
+    faults.push(...(await countWrites(db, persons.kysely, writes)))
     return faults
   } finally {
+    await persons.close()
     await storage.close()
   }
 }
 
 /** Checks responses against the database: acknowledged writes exist once, others at most once, and none partially. */
-async function countWrites(db: Kysely<Tables>, writes: readonly Write[]): Promise<string[]> {
-  const found = await whatIsThere(db)
+async function countWrites(db: Kysely<Tables>, persons: Kysely<Tables>, writes: readonly Write[]): Promise<string[]> {
+  const found = await whatIsThere(db, persons)
   const expected = new Map<string, { write: Write; marker: string; least: number; most: number }>()
   const faults: string[] = []
   for (const write of writes) {
@@ -102,7 +108,10 @@ function boundsAfter(before: { least: number; most: number }, { effect, outcome 
   return { least: Math.min(before.least, after), most: Math.max(before.most, after) }
 }
 
-async function whatIsThere(db: Kysely<Tables>): Promise<Record<WriteKind, Map<string, number>>> {
+async function whatIsThere(
+  db: Kysely<Tables>,
+  persons: Kysely<Tables>,
+): Promise<Record<WriteKind, Map<string, number>>> {
   // A copy has the name of its original, so copies are found by key.
   const versions = await db
     .selectFrom('flag_versions')
@@ -123,7 +132,7 @@ async function whatIsThere(db: Kysely<Tables>): Promise<Record<WriteKind, Map<st
   const activity = await db.selectFrom('activity').select('detail').where('scope', '!=', 'FeatureFlag').execute()
   const schedules = await db.selectFrom('scheduled_changes').select('payload').execute()
   const projects = await db.selectFrom('projects').select('name').execute()
-  const people = await db.selectFrom('person_distinct_ids').select('distinct_id').execute()
+  const people = await persons.selectFrom('person_distinct_ids').select('distinct_id').execute()
   return {
     flag: countOf(versions.map(({ snapshot }) => (JSON.parse(snapshot) as { name: string }).name)),
     role: countOf(roles.map(role => role.name)),
