@@ -133,27 +133,30 @@ function Counted({ impact, audience, variantKeys }: CountedProps) {
         values={[...values, { label: t.preview.off, color: offColor, count: total_users - on }]}
         total={total_users}
       />
-      {comparison && <Comparison comparison={comparison} />}
+      {comparison && <Comparison comparison={comparison} hasVariants={variantKeys.length > 0} />}
     </>
   )
 }
 
-function Comparison({ comparison }: { comparison: NonNullable<BlastRadius['comparison']> }) {
+interface ComparisonProps {
+  comparison: NonNullable<BlastRadius['comparison']>
+  hasVariants: boolean
+}
+
+/** Counts of zero too: their lines fill the reserved height. */
+function Comparison({ comparison, hasVariants }: ComparisonProps) {
   const t = useMessages()
   const { count } = useFormats()
   const { gains, losses, changes, sample_gains, sample_losses } = comparison
-  if (gains + losses + changes === 0) {
-    return (
-      <Text size="xs" c="dimmed">
-        {t.impact.noChanges}
-      </Text>
-    )
-  }
   return (
     <>
       <Change text={t.impact.gain(count(gains))} color="green" people={sample_gains} />
       <Change text={t.impact.lose(count(losses))} color="red" people={sample_losses} />
-      {changes > 0 && <Text size="sm">{t.impact.change(count(changes))}</Text>}
+      {(hasVariants || changes > 0) && (
+        <Text size="sm" mt={4} {...(changes === 0 && { c: 'dimmed', fw: 500 })}>
+          {t.impact.change(count(changes))}
+        </Text>
+      )}
     </>
   )
 }
@@ -174,7 +177,7 @@ function Change({ text, color, people }: ChangeProps) {
         {text}
       </Text>
       {people.length > 0 && (
-        <Text size="xs" c="dimmed" flex="1 1 10rem" miw={0} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="xs" c="dimmed" flex="1 1 16rem" miw={0} style={{ overflowWrap: 'anywhere' }}>
           {t.impact.forExample}:{' '}
           {people
             .slice(0, namesMax)

@@ -163,7 +163,6 @@ export const editor: EditorMessages = {
     lose: count => `${count} verlieren das Flag`,
     change: count => `${count} erhalten eine andere Variante`,
     forExample: 'Zum Beispiel',
-    noChanges: 'Durch das Speichern ändert sich der Wert für niemanden.',
     unknown: 'Die Auswirkung ist gerade nicht verfügbar.',
     counted: { people: 'Personen', groups: 'Gruppen' },
   },

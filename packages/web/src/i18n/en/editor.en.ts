@@ -159,7 +159,6 @@ export const editor = {
     lose: (count: string) => `${count} would lose access`,
     change: (count: string) => `${count} would get a different variant`,
     forExample: 'For example',
-    noChanges: 'Saving changes the value for no one.',
     unknown: 'Impact is not available right now.',
     counted: { people: 'people', groups: 'groups' },
   },
