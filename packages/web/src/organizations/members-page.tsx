@@ -169,7 +169,7 @@ function MemberFlagAccess({ access }: { access: FlagAccess | undefined }) {
   if (!access) return null
   const { editable_flags: keys, editable_flag_count: count } = access
   return (
-    <>
+    <div>
       <Badge variant="light" color={access.access_level === 'editor' ? 'green' : 'gray'}>
         {t.access.levels[access.access_level]}
       </Badge>
@@ -177,7 +177,7 @@ function MemberFlagAccess({ access }: { access: FlagAccess | undefined }) {
         {accessSource(t, access)}
         {count > 0 && ` · ${t.roles.extraFlags(keys.join(', ') + (count > keys.length ? ', …' : ''))}`}
       </Text>
-    </>
+    </div>
   )
 }
 
