@@ -16,16 +16,16 @@ afterAll(() => visit.close())
 const writes =
   /^(?:new|create|save|delete|remove|add|edit|turn|enable|disable|archive|restore|promote|import|choose file|rotate|revoke|invite|upload|install|upgrade|uninstall|schedule|rename|approve|reject|request|load demo|cancel|end|compile|break glass|send|run)\b/i
 
-async function openAsViewer(): Promise<void> {
+async function openAsViewer(name: string): Promise<void> {
   const { scenario } = visit
-  const vera = await scenario.join('vera')
-  expect((await scenario.patch(`${scenario.organization}/members/${vera.uuid}/`, { level: 0 })).body.level).toBe(0)
+  const viewer = await scenario.join(name)
+  expect((await scenario.patch(`${scenario.organization}/members/${viewer.uuid}/`, { level: 0 })).body.level).toBe(0)
   page = await visit.open()
   page.on('response', response => {
     if (response.status() === 403) refused.push(`${response.request().method()} ${response.url()}`)
   })
   await visit.signIn(page, `/project/${scenario.projectId}/flags`, {
-    email: vera.email,
+    email: viewer.email,
     password: 'correct horse battery',
   })
 }
@@ -47,7 +47,7 @@ describe('a view-only member', { timeout: 300_000 }, () => {
         { name: 'production', is_production: true, project: empty.id },
       ],
     })
-    await openAsViewer()
+    await openAsViewer('vera')
     const project = `/project/${scenario.projectId}`
     const organization = scenario.organization.replace('/api/organizations', '/organization')
     const tabs = ['usage', 'schedule', 'history', 'details', 'copies', 'code', 'access']
@@ -102,5 +102,27 @@ describe('a view-only member', { timeout: 300_000 }, () => {
       await page.getByText('You can view this project, not change it').waitFor()
       await expectSound(page)
     }
+  })
+
+  it('sees what a flag means for people, and which variant has a payload', async () => {
+    const { scenario } = visit
+    const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'colors',
+      filters: {
+        groups: [{ properties: [], rollout_percentage: 100 }],
+        multivariate: { variants: ['red', 'blue'].map(key => ({ key, rollout_percentage: 50 })) },
+        payloads: { blue: '{"size": 2}' },
+      },
+    })
+    await sendEventsOfAda(scenario)
+    await openAsViewer('victor')
+    await page.goto(`/project/${scenario.projectId}/flags/${flag.id}`)
+    await page.getByText('On for 1 of 1').waitFor()
+    await page.getByText('Payload of blue').waitFor()
+    expect(await page.getByText('Payload of red').count()).toBe(0)
+    const preview = page.getByRole('region', { name: 'Try it' })
+    await preview.getByText('Condition 1 matched').waitFor()
+    expect(refused).toEqual([])
+    await expectSound(page)
   })
 })
