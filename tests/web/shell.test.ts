@@ -1,6 +1,7 @@
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+import { smallTargets } from './touch-targets.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -403,6 +404,19 @@ describe('the shell', { timeout: 120_000 }, () => {
     await expectFocus(heading)
   })
 
+  it('shows every entry of the navigation on a laptop without scrolling, in German too', async () => {
+    for (const locale of ['en-US', 'de-DE']) {
+      const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`, { locale })
+      await page.locator('[aria-current=page]').first().waitFor()
+      const heights = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('nav li > a')].map(each => each.getBoundingClientRect().height)`,
+      )
+      expect(new Set(heights).size, 'an entry of two lines').toBe(1)
+      const hidden = `(list => list.scrollHeight - list.clientHeight)(document.querySelector('nav li').closest('nav > div'))`
+      expect(await page.evaluate(hidden)).toBe(0)
+    }
+  })
+
   it('switches the environment and stays on the page, or on the flag with the same key', async () => {
     const { scenario } = visit
     const [staging, production] = await Promise.all(
@@ -453,20 +467,12 @@ describe('the shell', { timeout: 120_000 }, () => {
     const { scenario } = visit
     const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'touched' })
     const page = await visit.signedIn(`/project/${scenario.projectId}/flags`, { width: 390, height: 800 })
-    // As text: it runs in the browser. A switch is pressed by its track.
-    const smallest = () =>
-      page.evaluate<string[]>(`[...document.querySelectorAll('input[type=checkbox], input[type=radio], button')]
-        .map(each => each.matches('[role=switch]') ? each.parentElement.querySelector('.mantine-Switch-track') : each)
-        .filter(each => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
-        .map(each => [each, each.getBoundingClientRect()])
-        .filter(([, { width, height }]) => width > 1 && (width < 24 || height < 24))
-        .map(([each, { width, height }]) => width + '×' + height + ' ' + each.outerHTML.slice(0, 200))`)
     await page.getByRole('checkbox', { name: 'Select touched' }).waitFor()
-    expect(await smallest()).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
     await expectSound(page)
     await page.goto(`/project/${scenario.projectId}/flags/${flag.id}`)
     await page.getByRole('heading', { name: 'touched', level: 1 }).waitFor()
-    expect(await smallest()).toEqual([])
+    expect(await smallTargets(page)).toEqual([])
     await expectSound(page)
   })
 

@@ -16,8 +16,8 @@ export const shell: ShellMessages = {
     projectSettings: 'Projekteinstellungen',
     account: 'Konto',
     project: 'Projekt',
-    // The soft hyphen: the sidebar is narrower than the word.
-    organizationSettings: 'Organisations\u00ADeinstellungen',
+    // The sidebar is narrower than "Organisationseinstellungen".
+    organizationSettings: 'Organisation',
     release: 'Releases',
     audience: 'Zielgruppen',
     insight: 'Einblicke',
