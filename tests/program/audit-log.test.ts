@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -167,5 +167,72 @@ onEachDatabase('the audit log of the built program', dialect => {
     expect((await s.get(list)).status).toBe(200)
     await change(id, 2, second!)
     expect((await halyard('audit', 'verify')).code).toBe(0)
+  })
+
+  it('sets damage aside that an operator accepts, names it for ever, and goes on', async () => {
+    const id = await newLog('Damaged')
+    const log = `/api/organizations/${id}`
+    for (const suffix of ['D', 'E', 'F']) await s.patch(`${log}/`, { name: suffix })
+    const setAside = (file: string, reason = 'A migration went wrong.') =>
+      halyard('audit', 'set-aside', id, '--to', join(folder, file), '--reason', reason)
+    expect(await setAside('intact')).toMatchObject({ code: 1, output: expect.stringContaining('is intact') })
+    const remove = (sequence: number) =>
+      writeDirectly(storage, db =>
+        db.deleteFrom('audit_entries').where('organization_id', '=', id).where('sequence', '=', sequence).execute(),
+      )
+    const [, second] = await rowsOf(id)
+    await change(id, 2, { content: second!.content.replace('Damaged', 'Dammaged') })
+    await remove(3)
+    await change(id, 5, { operation: 'hidden' })
+    expect(await setAside('unexplained', ' ')).toMatchObject({ code: 2 })
+    const done = await setAside('first.jsonl')
+    expect(done).toMatchObject({ code: 0, output: expect.stringContaining('Moved the entries up to 5') })
+    expect(existsSync(join(folder, 'unexplained'))).toBe(false)
+    expect((await rowsOf(id)).map(({ sequence }) => sequence)).toEqual([6, 7, 8])
+    const evidence = await halyard('audit', 'verify', join(folder, 'first.jsonl'))
+    expect(evidence.code).toBe(1)
+    expect(evidence.output).toContain('Entry 2: Its content was changed.')
+    expect(evidence.output).toContain('Entry 3: Entry 4 is in its place.')
+
+    expect((await s.patch(`${log}/`, { name: 'Later' })).status).toBe(200)
+    const { checkpoint_key: key } = (await s.get(`${log}/audit_log/head/`)).body
+    const accepted = 'Entry 8: Damage up to entry 5 was set aside'
+    for (const args of [[], [await exported(id), '--key', key]])
+      expect(await halyard('audit', 'verify', ...args)).toMatchObject({
+        code: 0,
+        output: expect.stringMatching(new RegExp(`${accepted} at .*, because: A migration went wrong\\.`)),
+      })
+    const sha256OfFile = sha256(readFileSync(join(folder, 'first.jsonl'), 'utf8'))
+    const { results } = (await s.get(`${log}/audit_log/?operation=set-aside-audit-log`)).body
+    expect(results).toMatchObject([
+      {
+        ...{ actor: null, credential: { kind: 'command_line' }, note: 'A migration went wrong.' },
+        objects: [
+          {
+            name: '#1–#5',
+            changes: [
+              { field: '#2', before: expect.stringContaining('Its content was changed.') },
+              { field: '#3', before: expect.stringContaining('Entry 4 is in its place.') },
+              { field: '#5', before: 'Its column `operation` does not match its content.' },
+            ],
+            trigger: { file_sha256: sha256OfFile },
+          },
+        ],
+      },
+    ])
+
+    // New damage is reported, also at the end of the log.
+    const end = (await rowsOf(id)).at(-1)!
+    await remove(end.sequence)
+    const found = await halyard('audit', 'verify')
+    expect(found.code).toBe(1)
+    expect(found.output).toContain(accepted)
+    expect(found.output).toContain(`Entry ${end.sequence}: The export is cut off here`)
+    expect((await setAside('second.jsonl')).output).toContain(`Moved the entries up to ${end.sequence}`)
+    const again = await halyard('audit', 'verify')
+    expect(again.code).toBe(0)
+    // The entry about the first damage went along.
+    for (const text of [accepted, `Damage up to entry ${end.sequence} was set aside`])
+      expect(again.output).toContain(text)
   })
 })

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { verifyChain } from '../../features/audit/verify-chain.ts'
-import { verifyLogs } from '../../features/audit/verify-log.ts'
+import { verifyLogs, withSetAside } from '../../features/audit/verify-log.ts'
 import { printJson } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
@@ -13,14 +13,15 @@ interface Options {
   readonly json?: boolean
 }
 
-type Verified = Awaited<ReturnType<typeof verifyChain>>
+type Verified = Awaited<ReturnType<typeof verifyChain>> & { readonly setAside: readonly string[] }
 
 /** `halyard audit verify [file]`: a file needs neither a server nor a database. */
 export async function verify(file: string | undefined, options: Options): Promise<void> {
   if (file === undefined) return verifyDatabase(options)
   if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
+  const setAside: string[] = []
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
-  const verified = await verifyChain(lines, options)
+  const verified = { ...(await verifyChain(withSetAside(lines, setAside), options)), setAside }
   if (options.json) printJson(wireOf(verified))
   else printVerified(verified)
   if (verified.faults.length > 0) throw new CommandError('The audit log is not intact.')
@@ -45,9 +46,10 @@ async function verifyDatabase({ head, after, key, json }: Options): Promise<void
   if (!isIntact) throw new CommandError('The audit log is not intact.')
 }
 
-const wireOf = ({ entries, start, head, key, faults }: Verified) => ({ entries, start, head, key: key ?? null, faults })
+const wireOf = ({ key, setAside, ...rest }: Verified) => ({ ...rest, key: key ?? null, set_aside: setAside })
 
-function printVerified({ entries, start, head, key, faults }: Verified, prefix = ''): void {
+function printVerified({ entries, start, head, key, faults, setAside }: Verified, prefix = ''): void {
+  for (const text of setAside) console.log(prefix + text)
   for (const { sequence, message } of faults) console.log(`${prefix}Entry ${sequence}: ${message}`)
   if (faults.length > 0) return
   console.log(`${prefix}Verified ${entries} entries, ${start.sequence + 1} to ${head.sequence}. Head: ${head.hash}`)

@@ -31,6 +31,14 @@ export function addAuditCommands(program: Command): void {
     .option('--after <sequence>', 'only entries after this one', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
     .action(load(async () => (await import('../audit/audit-log.ts')).exportLog))
   audit
+    .command('set-aside <organization>')
+    .description(
+      'move the entries of a changed log up to the last one that is at fault to a file, so that the rest verifies; a signed entry says what was wrong and why',
+    )
+    .requiredOption('--to <file>', 'a new file: keep it, it is the evidence')
+    .requiredOption('--reason <text>', 'why the damage is accepted; it stays in the log')
+    .action(load(async () => (await import('../audit/audit-log.ts')).setDamageAside))
+  audit
     .command('restored')
     .description(
       'after a backup was restored: begin a new segment of each log, which names the head of the backup, and end all sign-ins',

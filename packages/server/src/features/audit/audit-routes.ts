@@ -9,11 +9,10 @@ import type { SecretBox } from '../../storage/secret-box.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { AuditFilter, AuditHead } from './audit-store.sql.ts'
 import { findCheckpointKey, getCheckpointKey } from './checkpoint-key.ts'
-import { cefLine, jsonLine, readEntry } from './export-lines.ts'
-import { canonicalJson, firstPreviousHash } from './verify-chain.ts'
+import { type ExportFormat, exportPages, readEntry } from './export-lines.ts'
+import { firstPreviousHash } from './verify-chain.ts'
 
 const searchMillisecondsMax = 5000
-const exportedAtOnceMax = 500
 
 interface Deps {
   readonly database: Database
@@ -77,19 +76,12 @@ export function serveAudit(serve: ServeRoute, { database, secretBox }: Deps): vo
     }
 
   /** Up to the head of the moment in which it began. */
-  async function writeExport(response: ServerResponse, head: AuditHead, after: number, format: 'jsonl' | 'cef') {
-    const lineOf = format === 'cef' ? cefLine : jsonLine
-    for (let last = after; last < head.sequence && !response.destroyed; ) {
-      const from = last
-      const page = await database.read(tx => tx.audit.listAfter(head.organizationId, from, exportedAtOnceMax))
-      const entries = page.filter(({ sequence }) => sequence <= head.sequence)
-      if (entries.length === 0) break
-      const hasCapacity = response.write(entries.map(entry => `${lineOf(entry)}\n`).join(''))
-      if (!hasCapacity) await Promise.race([once(response, 'drain'), once(response, 'close')])
-      last = entries.at(-1)!.sequence
+  async function writeExport(response: ServerResponse, head: AuditHead, after: number, format: ExportFormat) {
+    for await (const text of exportPages(database, head.organizationId, after, head, format)) {
+      if (response.destroyed) return
+      if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     }
-    const { sequence, hash } = head
-    response.end(format === 'cef' ? '' : `${canonicalJson({ head: { sequence, hash } })}\n`)
+    response.end()
   }
 }
 

@@ -1,9 +1,10 @@
 import { type AuditEntry as AuditEntryWire, routes } from '@halyard/contract'
 import { shapeChecker } from '../../http/routes/check-body.ts'
 import { parseInstant } from '../../instant.ts'
+import type { MainDatabase } from '../../stores.ts'
 import { version } from '../../version.ts'
 import type { AuditEntry } from './audit-store.sql.ts'
-import { canonicalJson } from './verify-chain.ts'
+import { canonicalJson, type Link } from './verify-chain.ts'
 
 /** What `verifyChain` reads. It reports the line of content that is no entry any more, which must not end the export. */
 export function jsonLine({ content, hash, sequence }: AuditEntry): string {
@@ -36,6 +37,29 @@ export function readEntry(stored: AuditEntry): AuditEntryWire {
     request_id: null,
     sequence: stored.sequence,
   }
+}
+
+export type ExportFormat = 'jsonl' | 'cef'
+const exportedAtOnceMax = 500
+
+/** The text of an export up to an entry, a page at a time. In JSON Lines it ends with that entry as the head. */
+export async function* exportPages(
+  database: MainDatabase,
+  organizationId: string,
+  after: number,
+  { sequence, hash }: Link,
+  format: ExportFormat,
+): AsyncGenerator<string> {
+  const lineOf = format === 'cef' ? cefLine : jsonLine
+  for (let last = after; last < sequence; ) {
+    const from = last
+    const page = await database.read(tx => tx.audit.listAfter(organizationId, from, exportedAtOnceMax))
+    const entries = page.filter(entry => entry.sequence <= sequence)
+    if (entries.length === 0) break
+    yield entries.map(entry => `${lineOf(entry)}\n`).join('')
+    last = entries.at(-1)!.sequence
+  }
+  if (format === 'jsonl') yield `${canonicalJson({ head: { sequence, hash } })}\n`
 }
 
 /** Common Event Format, version 0. The hashes are in custom fields; to verify the content, export JSON Lines. */

@@ -54,6 +54,7 @@ export const audit: AuditMessages = {
       second_factor_removed: 'hat einen zweiten Faktor entfernt:',
       second_factor_reset: 'hat den zweiten Faktor zurückgesetzt:',
       secret_rotated: 'hat das Secret erneuert:',
+      set_aside: 'hat beschädigte Einträge in eine Datei verschoben:',
       signed_in: 'hat sich angemeldet',
       signed_out: 'hat sich abgemeldet',
       source_updated: 'hat den Quellcode bearbeitet:',

@@ -54,6 +54,7 @@ export const audit = {
       second_factor_removed: 'removed a second factor from',
       second_factor_reset: 'reset the second factor of',
       secret_rotated: 'rotated the secret of',
+      set_aside: 'moved damaged entries to a file from',
       signed_in: 'signed in',
       signed_out: 'signed out',
       source_updated: 'edited the source of',
