@@ -1,7 +1,7 @@
 import { allRoutes, fullScopeOf, type Route, routes, scopeObjects } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Client, type Scenario, startTwoNodes, type TwoNodes } from '../../packages/server/src/testing/scenario.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../packages/server/src/testing/token-issuer.ts'
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
@@ -23,17 +23,19 @@ const ownWrites: readonly Route[] = [
 ]
 const auditRoutes = guarded.filter(({ access }) => access.kind === 'key' && access.isForAuditors)
 
-onEachDatabase('every route of a project or organization', dialect => {
+onEachDatabase('every route of a project or organization, on two nodes', dialect => {
+  let nodes: TwoNodes
   let s: Scenario
   let flag: string
   let issuer: TokenIssuer
   beforeAll(async () => {
     issuer = await startTokenIssuer()
-    s = await startScenario(dialect, { environment: { HALYARD_TRUSTED_ORIGINS: issuer.url } })
+    nodes = await startTwoNodes(dialect, { environment: { HALYARD_TRUSTED_ORIGINS: issuer.url } })
+    s = nodes.one
     flag = String((await s.post(`${s.project}/feature_flags/`, { key: 'seen' })).body.id)
   })
   afterAll(async () => {
-    await s.close()
+    await nodes.close()
     await issuer.close()
   })
 
@@ -44,7 +46,7 @@ onEachDatabase('every route of a project or organization', dialect => {
       if (name === 'parent_lookup_organization_id') return s.organization.split('/').at(-1)!
       return name === 'id' && route.path.includes('/feature_flags/') ? flag : '1'
     })
-    return client.send(`${path}/`, {
+    return nodes.inTurn(client).send(`${path}/`, {
       method: route.method,
       ...(route.body && { headers: { 'content-type': 'application/json' }, body: '{}' }),
     })

@@ -113,6 +113,31 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   }
 }
 
+/** Servers on one database. */
+export interface TwoNodes {
+  readonly one: Scenario
+  readonly two: Scenario
+  /** The client on the next node, in turn, as behind a load balancer. */
+  inTurn(client: Client): Client
+  close(): Promise<void>
+}
+
+export async function startTwoNodes(dialect: DialectName, options: ScenarioOptions = {}): Promise<TwoNodes> {
+  const database = await createTestDatabase(dialect)
+  const start = () => startScenario(dialect, { ...options, databaseUrl: database.url })
+  const nodes = [await start(), await start()] as const
+  let turn = 0
+  return {
+    one: nodes[0],
+    two: nodes[1],
+    inTurn: ({ key }) => nodes[turn++ % 2]!.as(key || undefined),
+    async close() {
+      for (const node of nodes) await node.close()
+      await database.drop()
+    },
+  }
+}
+
 /** The first project of a server, and its owner as a client. */
 export async function visitServer(url: string, ownerKey: string): Promise<RunningServer> {
   const owner = clientOf(url, ownerKey)

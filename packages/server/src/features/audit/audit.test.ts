@@ -1,10 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import type { Dialect, Driver } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { createSecretBox } from '../../storage/secret-box.ts'
-import { createTestDatabase, dialects, onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { canonicalJson, verifyChain } from './verify-chain.ts'
+import type { Stores } from '../../stores.ts'
+import { createTestDatabase, onEachDatabase } from '../../testing/databases.ts'
+import { type Scenario, startScenario, startTwoNodes, type TwoNodes } from '../../testing/scenario.ts'
+import type { AuditEntry, AuditHead } from './audit-store.sql.ts'
+import { canonicalJson, type Link, verifyChain } from './verify-chain.ts'
+import { verifyLog } from './verify-log.ts'
 
 onEachDatabase('the audit log', dialect => {
   let s: Scenario
@@ -273,24 +277,81 @@ onEachDatabase('secrets', dialect => {
   }, 60_000)
 })
 
-it.skipIf(!dialects.includes('postgres' as never))(
-  'is one chain for writers on two nodes',
-  async () => {
-    const database = await createTestDatabase('postgres')
-    const one = await startScenario('postgres', { databaseUrl: database.url })
-    const two = await startScenario('postgres', { databaseUrl: database.url })
-    const write = (node: Scenario, n: number) => node.post(`${one.project}/feature_flags/`, { key: `node-${n}` })
-    await Promise.all(Array.from({ length: 60 }, (_, n) => write(n % 2 ? one : two, n)))
-    const lines = (await one.get(`${one.organization}/audit_log/export/`)).text.split('\n')
-    const { entries, faults } = await verifyChain(lines)
-    expect(faults).toEqual([])
-    expect(entries).toBeGreaterThanOrEqual(61)
-    await one.close()
-    await two.close()
-    await database.drop()
-  },
-  60_000,
-)
+onEachDatabase('a log that two nodes write', dialect => {
+  let nodes: TwoNodes
+  let head: AuditHead
+  let rows: readonly AuditEntry[]
+  beforeAll(async () => {
+    nodes = await startTwoNodes(dialect)
+    const { one } = nodes
+    const write = (n: number) => nodes.inTurn(one).post(`${one.project}/feature_flags/`, { key: `node-${n}` })
+    await Promise.all(Array.from({ length: 60 }, (_, n) => write(n)))
+    const id = one.organization.split('/').at(-1)!
+    head = (await nodes.two.halyard.database.read(tx => tx.audit.findHead(id)))!
+    rows = await nodes.two.halyard.database.read(tx => tx.audit.listAfter(id, 0, 1000))
+  }, 60_000)
+  afterAll(() => nodes.close())
+
+  /** Where a log with these rows in the database is at fault. */
+  const sequencesOf = async (stored: readonly AuditEntry[], upTo: AuditHead = head, after?: Link) => {
+    const listAfter = async (_id: string, from: number, limit: number) =>
+      stored.filter(({ sequence }) => sequence > from).slice(0, limit)
+    const tx = { audit: { listAfter } } as unknown as Pick<Stores, 'audit'>
+    const expected = { after: after?.hash, from: after?.sequence ?? 0 }
+    return (await verifyLog(tx, upTo, expected)).faults.map(({ sequence }) => sequence)
+  }
+
+  it('is one chain', async () => {
+    expect(rows.length).toBeGreaterThanOrEqual(61)
+    expect(await sequencesOf(rows)).toEqual([])
+  })
+
+  it('reveals each entry that is removed or swapped, and where the log is cut off', async () => {
+    const few = rows.slice(0, 12)
+    const upTo = { ...head, ...few.at(-1)! }
+    for (const [at, row] of few.entries()) {
+      const { sequence } = row
+      expect((await sequencesOf(few.toSpliced(at, 1), upTo))[0], 'removed').toBe(sequence)
+      expect((await sequencesOf(few.slice(0, at), upTo)).at(-1), 'cut off').toBe(sequence)
+      const next = few[at + 1]
+      if (!next) continue
+      const swapped = [
+        { ...next, sequence },
+        { ...row, sequence: next.sequence },
+      ]
+      expect((await sequencesOf(few.toSpliced(at, 2, ...swapped), upTo))[0], 'swapped').toBe(sequence)
+    }
+  })
+
+  it('reveals every bit that is changed in a column of an entry', async () => {
+    const [before, row] = rows.slice(-2) as [AuditEntry, AuditEntry]
+    const upTo = { ...head, pruned: before }
+    expect(await sequencesOf([row], upTo, before)).toEqual([])
+    const unnoticed: string[] = []
+    let bits = 0
+    for (const [column, value] of Object.entries(row)) {
+      for (const changed of withChangedBits(value)) {
+        bits += 1
+        const faults = await sequencesOf([{ ...row, [column]: changed }], upTo, before)
+        if (faults.length === 0) unnoticed.push(`${column}: ${changed}`)
+      }
+    }
+    expect(unnoticed).toEqual([])
+    expect(bits).toBeGreaterThan(5000)
+  })
+})
+
+/** The value once for each of its bits, as far as a database stores it. */
+function* withChangedBits(value: string | number | null): Generator<string | number> {
+  if (typeof value === 'number') for (let bit = 0; bit < 31; bit++) yield value ^ (1 << bit)
+  if (typeof value !== 'string') return
+  const bytes = Buffer.from(value)
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes)
+    changed[bit >> 3]! ^= 1 << (bit & 7)
+    if (isUtf8(changed) && !changed.includes(0)) yield changed.toString()
+  }
+}
 
 onEachDatabase('a write', dialect => {
   it('costs the audit log one statement on PostgreSQL, and two on SQLite unless another process wrote last', async () => {

@@ -3,7 +3,7 @@ import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type Client, type Reply, type Scenario, startTwoNodes, type TwoNodes } from '../../testing/scenario.ts'
 import { clientId, signInWith } from '../../testing/single-sign-on.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
 import { hashSecret } from '../identity/secret.ts'
@@ -51,7 +51,8 @@ interface Call {
   readonly reply: Reply
 }
 
-onEachDatabase('every route that writes', dialect => {
+onEachDatabase('every route that writes, on two nodes', dialect => {
+  let nodes: TwoNodes
   let s: Scenario
   const calls: Call[] = []
   const statuses: Record<string, string> = {}
@@ -64,10 +65,11 @@ onEachDatabase('every route that writes', dialect => {
       HALYARD_OWNER_EMAIL: 'owner@example.com',
       HALYARD_OWNER_PASSWORD: 'owner-password-1',
     }
-    s = await startScenario(dialect, { environment })
+    nodes = await startTwoNodes(dialect, { environment })
+    s = nodes.one
   }, 60_000)
   afterAll(async () => {
-    await s.close()
+    await nodes.close()
     await issuer.close()
   })
 
@@ -88,14 +90,14 @@ onEachDatabase('every route that writes', dialect => {
     return reply
   }
   const call = async (method: string, path: string, body?: unknown, client: Client = s): Promise<Reply['body']> => {
-    const reply = await client.send(path, {
+    const reply = await nodes.inTurn(client).send(path, {
       method,
       ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
     })
     return noteCall(method, path, reply, body).body
   }
   const callWithForm = async (path: string, form: Record<string, string>): Promise<Reply['body']> => {
-    const reply = await s.as(undefined).send(path, {
+    const reply = await nodes.inTurn(s.as(undefined)).send(path, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),

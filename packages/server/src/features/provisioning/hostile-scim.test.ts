@@ -8,26 +8,28 @@ import {
 } from '@halyard/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type Client, type Reply, type Scenario, startTwoNodes, type TwoNodes } from '../../testing/scenario.ts'
 
 const scimType = { 'content-type': 'application/scim+json' }
 
-onEachDatabase('SCIM against hostile callers', dialect => {
+onEachDatabase('SCIM on two nodes against hostile callers', dialect => {
+  let nodes: TwoNodes
   let s: Scenario
   let scim: Client
   let root: string
   let userId: string
   let groupId: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
-    scim = s.as((await s.post(`${s.organization}/scim_tokens/`, { label: 'Okta' })).body.value)
+    nodes = await startTwoNodes(dialect)
+    s = nodes.one
+    scim = nodes.two.as((await s.post(`${s.organization}/scim_tokens/`, { label: 'Okta' })).body.value)
     root = `/scim/v2/${s.organization.split('/').at(-1)}`
     userId = (await scim.post(`${root}/Users`, user(), scimType)).body.id
     const group = { schemas: [scimGroupSchema], displayName: 'Victims', members: [{ value: userId }] }
     groupId = (await scim.post(`${root}/Groups`, group, scimType)).body.id
     expect([typeof userId, typeof groupId]).toEqual(['string', 'string'])
   }, 60_000)
-  afterAll(() => s.close())
+  afterAll(() => nodes.close())
 
   const user = (more: object = {}) => ({ schemas: [scimUserSchema], userName: 'ada@acme.example', ...more })
   const contents = async () => {
@@ -200,7 +202,7 @@ onEachDatabase('SCIM against hostile callers', dialect => {
       .replace(':parent_lookup_organization_id', s.organization.split('/').at(-1)!)
       .replace(/:\w+/g, '1')
   const call = (client: Client, { method, path }: Route) =>
-    client.send(filled(path), {
+    nodes.inTurn(client).send(filled(path), {
       method,
       ...(method !== 'GET' && { headers: scimType, body: '{}' }),
     })

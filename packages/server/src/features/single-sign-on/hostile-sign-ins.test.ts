@@ -1,7 +1,7 @@
 import { exportJWK, exportSPKI, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type Reply, type Scenario, startTwoNodes, type TwoNodes } from '../../testing/scenario.ts'
 import {
   addProvider,
   addVerifiedDomain,
@@ -14,23 +14,28 @@ import {
 } from '../../testing/single-sign-on.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
 
-onEachDatabase('hostile sign-ins', dialect => {
+onEachDatabase('hostile sign-ins on two nodes', dialect => {
   let issuer: TokenIssuer
   let evil: TokenIssuer
+  let nodes: TwoNodes
+  /** Where sign-ins start and end. */
   let s: Scenario
+  let other: Scenario
   let providerId: string
   let evilId: string
   beforeAll(async () => {
     issuer = await startTokenIssuer()
     evil = await startTokenIssuer()
-    s = await startScenario(dialect, { environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${evil.url}` } })
+    nodes = await startTwoNodes(dialect, { environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${evil.url}` } })
+    s = nodes.one
+    other = nodes.two
     providerId = await addProvider(s, issuer.url)
     evilId = await addProvider(s, evil.url)
     await addVerifiedDomain(s, 'example.com')
     await verifyAddress(s, await s.join('victim', 8))
   }, 60_000)
   afterAll(async () => {
-    await s.close()
+    await nodes.close()
     await issuer.close()
     await evil.close()
   })
@@ -50,7 +55,7 @@ onEachDatabase('hostile sign-ins', dialect => {
   async function withToken(makeToken: (started: StartedSignIn) => Promise<unknown>): Promise<Reply> {
     const started = await startSignIn(s, providerId)
     issuer.onToken = async () => ({ body: response(await makeToken(started)) })
-    return finishSignIn(s, providerId, started.cookie, { code: 'code', state: started.state })
+    return finishSignIn(other, providerId, started.cookie, { code: 'code', state: started.state })
   }
   const withClaims = (claims: Record<string, unknown>, header = {}) =>
     withToken(started => issuer.sign({ ...honest(started), ...claims } as JWTPayload, header))
@@ -146,11 +151,12 @@ onEachDatabase('hostile sign-ins', dialect => {
       ['an unknown provider', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', started.cookie, right],
     ]
     for (const [what, id, cookie, parameters] of attempts) {
-      const reply = await finishSignIn(s, id, cookie, parameters)
+      const reply = await finishSignIn(other, id, cookie, parameters)
       expect([401, 404], what).toContain(reply.status)
     }
-    expect((await finishSignIn(s, providerId, started.cookie, right)).status).toBe(200)
-    expect((await finishSignIn(s, providerId, started.cookie, right)).status, 'replayed').toBe(401)
+    expect((await finishSignIn(other, providerId, started.cookie, right)).status).toBe(200)
+    for (const node of [other, s])
+      expect((await finishSignIn(node, providerId, started.cookie, right)).status, 'replayed').toBe(401)
     const cross = { cookie: another.cookie, origin: 'https://evil.example' }
     const path = `/api/login/sso/${providerId}/finish/`
     const parameters = new URLSearchParams({ code: 'code', state: another.state }).toString()
@@ -161,7 +167,7 @@ onEachDatabase('hostile sign-ins', dialect => {
     const finish = async (parameters: (state: string) => string) => {
       const started = await startSignIn(s, providerId)
       issuer.onToken = async () => ({ body: response(await issuer.sign(honest(started))) })
-      return (await finishSignIn(s, providerId, started.cookie, parameters(started.state))).status
+      return (await finishSignIn(other, providerId, started.cookie, parameters(started.state))).status
     }
     expect(await finish(state => `code=c&state=${state}&iss=${encodeURIComponent(evil.url)}`)).toBe(401)
     expect(await finish(state => `error=access_denied&state=${state}`)).toBe(401)
@@ -170,7 +176,7 @@ onEachDatabase('hostile sign-ins', dialect => {
     expect(await finish(state => `id_token=x&state=${state}`)).toBe(401)
     const started = await startSignIn(s, providerId)
     issuer.onToken = async () => ({ status: 400, body: { error: 'invalid_grant' } })
-    const used = await finishSignIn(s, providerId, started.cookie, { code: 'used', state: started.state })
+    const used = await finishSignIn(other, providerId, started.cookie, { code: 'used', state: started.state })
     expect(used.status).toBe(401)
   })
 
@@ -181,7 +187,7 @@ onEachDatabase('hostile sign-ins', dialect => {
       form = sent
       return { body: response(await issuer.sign(honest(started))) }
     }
-    await finishSignIn(s, providerId, started.cookie, { code: 'code', state: started.state })
+    await finishSignIn(other, providerId, started.cookie, { code: 'code', state: started.state })
     expect(Object.fromEntries(form)).toMatchObject({
       grant_type: 'authorization_code',
       client_secret: 'client-secret',
@@ -201,7 +207,7 @@ onEachDatabase('hostile sign-ins', dialect => {
     ]) {
       const started = await startSignIn(s, providerId, next)
       issuer.onToken = async () => ({ body: response(await issuer.sign(honest(started))) })
-      const reply = await finishSignIn(s, providerId, started.cookie, { code: 'code', state: started.state })
+      const reply = await finishSignIn(other, providerId, started.cookie, { code: 'code', state: started.state })
       expect([reply.status, reply.body.next], next).toEqual([200, '/'])
     }
   })
@@ -218,7 +224,7 @@ onEachDatabase('hostile sign-ins', dialect => {
     const started = await startSignIn(s, redirected).catch(() => undefined)
     if (started) {
       const parameters = { code: 'code', state: started.state }
-      expect((await finishSignIn(s, redirected, started.cookie, parameters)).status).not.toBe(200)
+      expect((await finishSignIn(other, redirected, started.cookie, parameters)).status).not.toBe(200)
     }
     expect(liar.requests).toEqual([])
     evil.metadata = {}
@@ -246,7 +252,7 @@ onEachDatabase('hostile sign-ins', dialect => {
       'another subject': await issuer.sign({ ...right, sub: 'other', jti: 'z' }),
     }
     for (const [what, token] of Object.entries(forged)) {
-      const reply = await s.as(undefined).send(`/api/login/sso/${providerId}/backchannel_logout/`, {
+      const reply = await other.as(undefined).send(`/api/login/sso/${providerId}/backchannel_logout/`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ logout_token: token }).toString(),
