@@ -339,6 +339,78 @@ onEachDatabase('approvals', dialect => {
     expect(claimed.detail.trigger).toMatchObject({ reason: 'We still want it.', claimed_from: leaver.email })
   })
 
+  it('keeps the policy for keys when a request is claimed with a key', async () => {
+    const p = await gated({ conditions: { type: 'author_is_key' } })
+    const flag = await p.flag({ key: 'by-key' })
+    await p.gate()
+    const keyOf = async (client: Client) => {
+      const { body } = await client.post('/api/personal_api_keys/', { label: 'bot', scopes: ['*'] })
+      return s.as(body.value)
+    }
+    const leaver = await s.join(`key-leaver-${p.id}`)
+    const id = await p.propose(flag.id, { name: 'by a key' }, await keyOf(leaver))
+    await s.delete(`${s.organization}/members/${leaver.uuid}/`)
+    expect((await p.act(await keyOf(ann), id, 'claim')).body.change_request).toMatchObject({
+      through: 'bot',
+      policies: [{ action_key: '*', is_satisfied: false }],
+    })
+    expect((await p.act(ben, id, 'approve')).body.status).toBe('applied')
+  })
+
+  it('fails the request for a deleted cohort, unless it restores the cohort', async () => {
+    const p = await gated()
+    const { body: cohort } = await s.post(`${p.path}/cohorts/`, { name: 'gone', is_static: true })
+    await p.gate({ action_key: 'cohort.update' })
+    const path = `${p.path}/cohorts/${cohort.id}/`
+    const propose = async (patch: object) => (await s.patch(path, patch)).body.change_request.id
+    const [removal, rename] = [await propose({ deleted: true }), await propose({ name: 'renamed' })]
+    expect((await p.act(ann, removal, 'approve')).body.status).toBe('applied')
+    const failed = (await p.act(ann, rename, 'approve')).body
+    expect(failed).toMatchObject({ status: 'failed', change_request: { apply_error: 'The cohort was deleted.' } })
+    expect((await p.act(ann, await propose({ deleted: false }), 'approve')).body.status).toBe('applied')
+    expect((await s.get(path)).body).toMatchObject({ name: 'gone', deleted: false })
+  })
+
+  it('counts no approval of those who can only view', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'viewed' })
+    const viewer = await s.join(`viewer-${p.id}`)
+    const setLevel = (level: number) => s.patch(`${s.organization}/members/${viewer.uuid}/`, { level })
+    const approvers = { approver_config: { users: [viewer.id, ben.id], quorum: 2 } }
+    const policy = await p.gate(approvers)
+    const id = await p.propose(flag.id, { name: 'approved by a viewer' })
+    expect((await p.act(viewer, id, 'approve')).body.status).toBe('pending')
+    await setLevel(0)
+    expect((await p.act(ben, id, 'approve')).body.status).toBe('pending')
+    expect(await p.read(flag.id)).toMatchObject({ name: '' })
+    expect(await s.patch(policy, approvers)).toMatchObject({
+      status: 400,
+      body: { attr: 'approver_config__users' },
+    })
+    await setLevel(1)
+    expect((await p.act(viewer, id, 'approve')).body.status).toBe('applied')
+  })
+
+  it('merges payloads of variants with the names of built-in properties', async () => {
+    const p = await gated()
+    const filters = (payloads: object) => ({
+      ...rollout(100),
+      multivariate: {
+        variants: [
+          { key: 'constructor', rollout_percentage: 50 },
+          { key: 'toString', rollout_percentage: 50 },
+        ],
+      },
+      payloads,
+    })
+    const flag = await p.flag({ key: 'built-in', filters: filters({ constructor: '1', toString: '2' }) })
+    await p.gate()
+    const removal = await p.propose(flag.id, { filters: filters({ toString: '2' }) })
+    expect(await p.request(removal)).toMatchObject({ state: 'pending', conflicts: [] })
+    expect((await p.act(ann, removal, 'approve')).body.status).toBe('applied')
+    expect((await p.read(flag.id)).filters.payloads).toEqual({ toString: '2' })
+  })
+
   it('takes another time for other content, which has to be approved again', async () => {
     const p = await gated()
     const flag = await p.flag({ key: 'moved-time' })

@@ -5,7 +5,7 @@ import { preparedQuery } from '../../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
-import { adminLevel } from '../../../tenancy.ts'
+import { adminLevel, memberLevel } from '../../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../../identity/embedded-user.sql.ts'
 
 const policiesIn = (db: Kysely<Tables>) =>
@@ -131,6 +131,7 @@ export function sqlPolicyStore(db: Kysely<Tables>) {
         .where('memberships.organization_id', '=', organizationId)
         .where('users.is_active', '=', 1)
         .where('users.is_service', '=', 0)
+        .where('memberships.level', '>=', memberLevel)
       const isAnyAdmin = users.length + roles.length === 0
       const rows = await members
         .where(({ eb, or, exists, selectFrom }) =>

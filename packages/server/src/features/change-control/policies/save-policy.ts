@@ -123,7 +123,7 @@ async function checkApprovers(
     throw invalid(
       'approver_config__users',
       'does_not_exist',
-      `User ${unknownUser} is not a member of the organization.`,
+      `User ${unknownUser} is not a member of the organization, or can only view it.`,
     )
   }
   const eligible = await tx.policies.eligible(organizationId, approvers)

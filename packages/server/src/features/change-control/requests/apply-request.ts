@@ -131,7 +131,9 @@ async function saveContent(
   const { tx } = gate
   const author = authorFor(request.requester, request.keyLabel)
   if (request.kind === 'cohort') {
-    if (!cohort) throw invalid(null, 'does_not_exist', 'The cohort was deleted.')
+    if (!cohort || (cohort.deleted && fields.deleted !== false)) {
+      throw invalid(null, 'does_not_exist', 'The cohort was deleted.')
+    }
     const { added = noPeople, removed, ...patch } = fields as { added?: NamedPeople; removed?: NamedPeople }
     const planned = removed
       ? await planCohortRemoval(tx, author, project, { cohortId: cohort.id, people: removed }, now)

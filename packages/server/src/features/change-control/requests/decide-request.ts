@@ -6,6 +6,7 @@ import { forbidden, invalid, missing, Problem } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
+import { requesterOf } from '../write-request.ts'
 import { requiredPolicies, requiredPoliciesOfAll } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
@@ -148,7 +149,8 @@ export async function claimRequest(
   if (!(await hasLeft(tx, project, request))) {
     throw new Problem('conflict', `${requester.email} is still a member of the organization.`)
   }
-  const next = moved(request, { requester: actor.user, keyLabel: null, isByKey: false }, now)
+  const { user, keyLabel, isByKey } = requesterOf(actor)
+  const next = moved(request, { requester: user, keyLabel, isByKey }, now)
   await tx.changeRequests.save(next)
   await recordRequest(tx, actor, project, next, 'change_claimed', { reason, claimed_from: requester.email }, now)
   return next

@@ -28,6 +28,17 @@ describe('a three-way merge', () => {
     expect(mergeChange(variants(1), variants(2), variants(3)).conflicts).toEqual(['filters.multivariate.variants'])
   })
 
+  it('does not take a built-in property for a payload', () => {
+    const payloads = (json: string) => ({ filters: { payloads: JSON.parse(json) } })
+    const merge = (base: string, mine: string, theirs: string) =>
+      JSON.stringify(mergeChange(payloads(base), payloads(mine), payloads(theirs)))
+    const merged = (json: string) => JSON.stringify({ fields: payloads(json), conflicts: [] })
+    expect(merge('{"constructor":1}', '{}', '{"constructor":1}')).toBe(merged('{}'))
+    expect(merge('{"constructor":1}', '{"constructor":1}', '{}')).toBe(merged('{}'))
+    expect(merge('{}', '{"toString":1}', '{"a":1}')).toBe(merged('{"a":1,"toString":1}'))
+    expect(merge('{}', '{"__proto__":1}', '{}')).toBe(merged('{"__proto__":1}'))
+  })
+
   it('merges variants by key, and their split as a whole', () => {
     const variants = (...list: [key: string, name: string, percentage: number][]) => ({
       filters: {

@@ -94,14 +94,17 @@ type MergeKey = (key: string, path: string, ...sides: Sides<unknown>) => MergedV
 /** Key by key; a key that is undefined in the result was removed. */
 function mergeKeys(path: string, base: FreeObject, mine: FreeObject, theirs: FreeObject, merge: MergeKey): MergedValue {
   const conflicts: string[] = []
-  const value: Record<string, unknown> = {}
+  const entries: [string, unknown][] = []
   for (const key of new Set([...Object.keys(theirs), ...Object.keys(mine)])) {
-    const merged = merge(key, `${path}.${key}`, base[key], mine[key], theirs[key])
+    const merged = merge(key, `${path}.${key}`, own(base, key), own(mine, key), own(theirs, key))
     conflicts.push(...merged.conflicts)
-    if (merged.value !== undefined) value[key] = merged.value
+    if (merged.value !== undefined) entries.push([key, merged.value])
   }
-  return { value, conflicts }
+  return { value: Object.fromEntries(entries), conflicts }
 }
+
+/** A variant may be called `constructor`. */
+const own = (fields: FreeObject, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined)
 
 /** Conditions are matched by content, then by position between those that match. */
 function mergeList(
