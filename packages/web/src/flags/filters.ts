@@ -37,6 +37,10 @@ const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const recordsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : [])
 
+/** The value of a key that a user chose; a variant may be called `constructor`. */
+export const own = <T>(values: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(values, key) ? values[key] : undefined
+
 /** Lenient: anything missing or of another shape is read as absent. */
 export function readFilters(raw: Readonly<Record<string, unknown>>): Filters {
   const multivariate = isRecord(raw.multivariate) ? raw.multivariate : {}

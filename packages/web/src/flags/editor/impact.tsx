@@ -6,6 +6,7 @@ import { Link } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { PersonIcon } from '../../ui/icons.tsx'
+import { own } from '../filters.ts'
 import { type Draft, draftToWire } from './draft.ts'
 import { ValueDistribution } from './value-distribution.tsx'
 import { offColor, onColor, variantColor } from './variants/variant-colors.ts'
@@ -122,7 +123,7 @@ function Counted({ impact, audience, variantKeys }: CountedProps) {
   const total = `${count(total_users)} ${t.impact.counted[audience]}`
   const values =
     variantKeys.length > 0
-      ? variantKeys.map((key, index) => ({ label: key, color: variantColor(index), count: variants[key] ?? 0 }))
+      ? variantKeys.map((key, index) => ({ label: key, color: variantColor(index), count: own(variants, key) ?? 0 }))
       : [{ label: t.preview.on, color: onColor, count: on }]
   return (
     <>

@@ -7,7 +7,7 @@ import { EditorAside } from '../editor/editor-aside.tsx'
 import { EditorSection } from '../editor/editor-section.tsx'
 import { useDraftProblems } from '../editor/use-draft-problems.ts'
 import { payloadText } from '../editor/variants/payload-editor.tsx'
-import { readFilters } from '../filters.ts'
+import { own, readFilters } from '../filters.ts'
 import { conditionSentence } from '../flag-sentences.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { useWording } from '../use-wording.ts'
@@ -63,7 +63,7 @@ function FlagText(props: TabProps) {
             <Value
               key={key}
               name={`${key}: ${wording.percent(rollout_percentage)}${name ? ` (${name})` : ''}`}
-              payload={filters.payloads[key]}
+              payload={own(filters.payloads, key)}
               label={t.editor.payloadOf(key)}
             />
           ))

@@ -69,6 +69,12 @@ describe('merging two edits of a flag', () => {
     expect(merged.name).toBe('same')
   })
 
+  it('does not take a built-in property for a payload', () => {
+    const before = draft({}, { payloads: { constructor: '1' } })
+    const merged = mergeDrafts(before, before, draft({}, { payloads: { toString: '2' } })).draft
+    expect(merged.filters.payloads).toEqual({ toString: '2' })
+  })
+
   it('keeps unknown keys of the filters', () => {
     const base = draft({}, { custom: 1 })
     const merged = mergeDrafts(base, draft({}, { custom: 2 }), draft({ name: 'mine' }, { custom: 1 })).draft

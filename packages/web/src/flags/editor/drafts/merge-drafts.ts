@@ -1,4 +1,4 @@
-import { readFilters } from '../../filters.ts'
+import { own, readFilters } from '../../filters.ts'
 import { type Draft, draftToWire } from '../draft.ts'
 
 /** Two edits of the same place. */
@@ -45,9 +45,9 @@ type Triple = readonly [JsonObject, JsonObject, JsonObject]
 type MergePlace = (path: string, base: unknown, theirs: unknown, mine: unknown) => unknown
 
 const at = (objects: Triple, field: string): [unknown, unknown, unknown] => [
-  objects[0][field],
-  objects[1][field],
-  objects[2][field],
+  own(objects[0], field),
+  own(objects[1], field),
+  own(objects[2], field),
 ]
 
 /** Conditions are merged one by one as long as none was added, removed or moved. */

@@ -1,7 +1,7 @@
 import { Button, Stack, Textarea } from '@mantine/core'
 import { useMessages } from '../../../i18n/language.tsx'
 import { jsonErrorPosition } from '../../../ui/data/json-error.ts'
-import type { Filters } from '../../filters.ts'
+import { type Filters, own } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 
@@ -22,7 +22,7 @@ export interface PayloadProps {
 export function PayloadField({ of: key, filters, broken, onChange, onBroken }: PayloadProps & { of: string }) {
   const t = useMessages()
   const { problemsAt } = useEditing()
-  const text = broken[key] ?? payloadText(filters.payloads[key])
+  const text = own(broken, key) ?? payloadText(own(filters.payloads, key))
   const set = (next: string) => {
     const { [key]: _broken, ...otherBroken } = broken
     const isJson = next.trim() === '' || parse(next) !== undefined
@@ -32,7 +32,7 @@ export function PayloadField({ of: key, filters, broken, onChange, onBroken }: P
     // Stored as text, as SDKs expect it.
     onChange({ ...filters, payloads: next.trim() === '' ? rest : { ...rest, [key]: next } })
   }
-  const position = broken[key] === undefined ? undefined : jsonErrorPosition(text)
+  const position = own(broken, key) === undefined ? undefined : jsonErrorPosition(text)
   const formatted = formatJson(text)
   const name = key === 'true' ? t.editor.payload : t.editor.payloadOf(key)
   return (
@@ -71,7 +71,7 @@ const payloadKeys = ({ variants }: Filters): string[] =>
 
 /** Whether saving would lose visible text that is not valid JSON. */
 export const hasBrokenPayload = (filters: Filters, broken: BrokenPayloads): boolean =>
-  payloadKeys(filters).some(key => broken[key] !== undefined)
+  payloadKeys(filters).some(key => own(broken, key) !== undefined)
 
 export const payloadText = (value: unknown): string =>
   value === undefined
