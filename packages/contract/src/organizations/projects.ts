@@ -88,7 +88,8 @@ const fields = {
   timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.', examples: ['Europe/Berlin'] })),
   property_matching_version: Type.Optional(
     Type.Union([Type.Literal(1), Type.Literal(2)], {
-      description: 'How `exact` compares: 2 for new projects, 1 as in projects created earlier.',
+      description:
+        'How `exact` compares: 2 for new projects, 1 as in projects created earlier. Cannot change while approval policies or a freeze protect the project.',
     }),
   ),
 }
@@ -147,6 +148,7 @@ export const projectRoutes = {
     access: inProject('project:write'),
     params: ProjectParams,
     body: ProjectChange,
+    mayConflict: true,
     responses: { 200: Project },
   }),
   remove: route({
@@ -158,6 +160,7 @@ export const projectRoutes = {
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
     params: ProjectParams,
+    mayConflict: true,
     responses: { 204: null },
   }),
   loadDemo: route({
@@ -277,6 +280,7 @@ export const organizationProjectRoutes = {
     access: inProject('project:write'),
     params: OrganizationProjectParams,
     body: ProjectChange,
+    mayConflict: true,
     responses: { 200: Project },
   }),
   remove: route({
@@ -288,6 +292,7 @@ export const organizationProjectRoutes = {
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
     params: OrganizationProjectParams,
+    mayConflict: true,
     responses: { 204: null },
   }),
   getEnvironment: route({
@@ -309,6 +314,7 @@ export const organizationProjectRoutes = {
     access: inProject('project:write'),
     params: ProjectParams,
     body: ProjectChange,
+    mayConflict: true,
     responses: { 200: Project },
   }),
 }

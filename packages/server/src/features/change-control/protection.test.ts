@@ -93,6 +93,20 @@ onEachDatabase('what policies and freezes protect', dialect => {
       expect((await admin.delete(`${project.path}/`)).status).toBeLessThan(300)
     })
 
+    it('keeps its rules of evaluation while a policy is enabled or a freeze holds', async () => {
+      const project = await newProject('evaluated')
+      const path = `${project.path}/`
+      const refused = { status: 409, body: { code: 'project_protected' } }
+      const { id } = await create(`${path}approval_policies/`, { action_key: 'feature_flag.update' })
+      expect(await admin.patch(path, { property_matching_version: 1 })).toMatchObject(refused)
+      expect(await admin.patch(path, { name: 'renamed', property_matching_version: 2 })).toMatchObject({ status: 200 })
+      await s.delete(`${path}approval_policies/${id}/`)
+      const frozen = await freeze({ project: project.id })
+      expect(await admin.patch(path, { property_matching_version: 1 })).toMatchObject(refused)
+      await s.delete(frozen)
+      expect((await admin.patch(path, { property_matching_version: 1 })).body.property_matching_version).toBe(1)
+    })
+
     it('is not deleted while a freeze holds for it, its set or a tag of its flags', async () => {
       const project = await newProject('frozen')
       await create(`${project.path}/feature_flags/`, { key: 'tagged', tags: ['checkout'] })

@@ -4,8 +4,9 @@ import type { Database } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { announceProject, auditedFields, recordProject } from './create-project.ts'
 import type { ProjectPatch } from './project.ts'
+import { refuseWhileProtected } from './refuse-while-protected.ts'
 
-/** Raises `missing` when the project was deleted meanwhile. */
+/** Raises `missing` when the project was deleted meanwhile, and `conflict` for other rules of evaluation while it is protected. */
 export function changeProject(
   database: Database,
   actor: Actor,
@@ -15,6 +16,8 @@ export function changeProject(
 ): Promise<Project> {
   return database.transaction(async tx => {
     const stored = await tx.projects.find(project.id)
+    const { propertyMatchingVersion = stored?.propertyMatchingVersion } = patch
+    if (propertyMatchingVersion !== stored?.propertyMatchingVersion) await refuseWhileProtected(tx, project, now())
     await tx.projects.update(project.id, { ...patch, updatedAt: now() })
     // Read after the write: the row is locked now, and holds what others wrote before.
     const changed = await tx.projects.find(project.id)

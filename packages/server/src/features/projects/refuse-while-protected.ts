@@ -5,8 +5,8 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 
 /**
- * Raises `conflict` for a project whose flags need approval or are frozen: deleting it would change them all. An admin has to remove the
- * protection first, which is recorded.
+ * Raises `conflict` for a project whose flags need approval or are frozen: deleting it, or evaluating by other rules, would change them
+ * all. An admin has to remove the protection first, which is recorded.
  */
 export async function refuseWhileProtected(tx: Stores, project: Project, now: Instant): Promise<void> {
   const policies = await tx.policies.listEnabled(project.id)
