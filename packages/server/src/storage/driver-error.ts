@@ -17,7 +17,8 @@ export const isRowRefused = (error: unknown): error is Error =>
 
 /** A reference to a row that does not exist. */
 export const isReferenceBroken = (error: unknown): boolean =>
-  (error as { code?: unknown }).code === '23503' || /FOREIGN KEY constraint failed/.test((error as Error).message)
+  error instanceof Error &&
+  ((error as { code?: unknown }).code === '23503' || /FOREIGN KEY constraint failed/.test(error.message))
 
 /** What to raise for a write that failed: `invalid` (`unique`) when another row has the value, else the error itself. */
 export const alreadyTaken = (error: unknown, field: string, message: string): unknown =>
@@ -130,6 +131,10 @@ export function databaseProblem(error: unknown, isCommitting = false): unknown {
   }
   if (uniqueViolation(error) !== undefined) {
     const message = 'Another request has saved the same at the same time; nothing was changed. Try again.'
+    return new Problem('conflict', message, { cause: error })
+  }
+  if (isReferenceBroken(error)) {
+    const message = 'What this request refers to was deleted at the same time; nothing was changed. Try again.'
     return new Problem('conflict', message, { cause: error })
   }
   const kind = outageKind(error)

@@ -9,6 +9,7 @@ import {
   databaseProblem,
   isNameLost,
   isRaceLost,
+  isReferenceBroken,
   type OutageKind,
   outageKind,
   uniqueViolation,
@@ -20,8 +21,8 @@ import { createStorageHealth, type StorageHealthRecorder } from './storage-healt
 import type { Tables } from './tables.generated.ts'
 
 const attemptsMillisecondsMax = 10_000
-/** A row that another transaction has just added is seen by the next attempt, which then chooses another value or refuses this one. */
-const takenAttemptsMax = 4
+/** A row that another transaction has just added or deleted is noticed by the next attempt, which then chooses another or refuses. */
+const overtakenAttemptsMax = 4
 const backOffMillisecondsMax = 40
 const writersWaitingMax = 10_000
 const writerWaitMillisecondsMax = 10_000
@@ -118,8 +119,8 @@ export async function untilWon<T>(
     try {
       return await once(state)
     } catch (error) {
-      const isTaken = uniqueViolation(error) !== undefined && n < takenAttemptsMax
-      const isRepeatable = error instanceof StaleWrite || isRaceLost(error) || isTaken
+      const isOvertaken = uniqueViolation(error) !== undefined || isReferenceBroken(error)
+      const isRepeatable = error instanceof StaleWrite || isRaceLost(error) || (isOvertaken && n < overtakenAttemptsMax)
       if (!isRepeatable || state.isPartlyCommitted) {
         const outage = outageKind(error)
         if (outage) onOutage(outage, error)

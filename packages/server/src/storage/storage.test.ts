@@ -113,6 +113,23 @@ onEachDatabase('storage', dialect => {
       expect([await log.head(), await log.listAfter(0, 10)]).toEqual([0, []])
     })
 
+    it('is tried again, then refused, when what it refers to was deleted meanwhile', async () => {
+      const storage = connect(await freshUrl('migrated'))
+      await migrate(storage.kysely, dialect)
+      const database = createSqlDatabase(
+        storage,
+        db => db,
+        async () => {},
+      )
+      let attempts = 0
+      const failing = database.transaction(db => {
+        attempts++
+        return db.insertInto('favorite_flags').values({ project_id: 404, user_id: 404, flag_id: 404 }).execute()
+      })
+      await expect(failing).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('deleted') })
+      expect(attempts).toBe(4)
+    })
+
     it('succeeds and is counted when this node cannot read its committed changes at once', async () => {
       const storage = connect(await freshUrl('migrated'))
       await migrate(storage.kysely, dialect)
