@@ -31,6 +31,16 @@ interface ProblemDetails {
   readonly cause?: unknown
 }
 
+const messageCharactersMax = 2000
+const controlCharacters = /[^\P{Cc}\n\t]/gu
+
+/** Messages quote what was sent, which may be a megabyte or what no database stores, and some of them are stored. */
+function quotable(message: string): string {
+  const isLong = message.length > messageCharactersMax
+  const text = isLong ? `${message.slice(0, messageCharactersMax)}…` : message
+  return text.toWellFormed().replace(controlCharacters, '\ufffd')
+}
+
 export class Problem extends ExplainedError {
   readonly kind: ProblemKind
   readonly code: string | undefined
@@ -40,7 +50,7 @@ export class Problem extends ExplainedError {
   readonly extra: Readonly<Record<string, unknown>> | undefined
 
   constructor(kind: ProblemKind, message: string, details: ProblemDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(quotable(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'Problem'
     this.kind = kind
     this.code = details.code
