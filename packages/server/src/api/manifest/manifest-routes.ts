@@ -35,7 +35,7 @@ export function serveManifest(serve: ServeRoute, { access, actors, writes, now }
     const key = credentialOf(headers)
     const served = await (projectId === '@current'
       ? access.toDefinitions(key, undefined)
-      : access.toDefinitionsOf(key, Number(projectId)))
+      : access.toDefinitionsOf(key, projectId))
     const flags = [...served.live].sort((a, b) => (a.key < b.key ? -1 : 1)).map(manifestFlag)
     const isWriter = !key?.startsWith('phs_') && hasAnyScope((await actors.find(key ?? '')).key, ['feature_flag:write'])
     return answer<Manifest['get']>({ status: 200, body: { flags }, headers: isWriter ? writable : readable })

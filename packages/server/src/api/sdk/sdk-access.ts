@@ -16,7 +16,7 @@ export interface SdkAccess {
   /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
   /** The same for a project by its id. Raises `missing` both for an unknown project and for one without access. */
-  toDefinitionsOf(key: string | undefined, projectId: number): Promise<ServedProject>
+  toDefinitionsOf(key: string | undefined, projectId: string): Promise<ServedProject>
   /** The project whose flags the key may evaluate; its public token suffices. Raises the same. */
   toEvaluation(key: string | undefined): Promise<ServedProject>
 }
@@ -69,10 +69,11 @@ export function createSdkAccess({
       return key.startsWith('phs_') ? bySecretKey(key, token) : byPersonalKey(key, token)
     },
     async toDefinitionsOf(key, projectId) {
-      const served = Number.isSafeInteger(projectId) ? await snapshots.forProject(projectId) : undefined
+      const id = /^\d{1,15}$/.test(projectId) ? Number(projectId) : undefined
+      const served = id === undefined ? undefined : await snapshots.forProject(id)
       if (key?.startsWith('phs_')) {
         const own = await bySecretKey(key, undefined)
-        if (own.project.id !== projectId) throw missing('Project')
+        if (own.project.id !== id) throw missing('Project')
         return own
       }
       if (key === undefined || key.startsWith('phc_')) throw refused(credentialRequired)

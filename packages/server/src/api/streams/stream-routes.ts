@@ -24,7 +24,7 @@ export function serveStreams(app: FastifyInstance, { access, streams, streamGuar
     const { token } = queryOf(request)
     const key = credentialOf(request.headers)
     const authorize = () =>
-      project_id === '@current' ? access.toDefinitions(key, token) : access.toDefinitionsOf(key, Number(project_id))
+      project_id === '@current' ? access.toDefinitions(key, token) : access.toDefinitionsOf(key, project_id)
     const { project } = await authorize()
     const headers = { [projectTokenHeader]: project.apiToken }
     const name = JSON.stringify(['definitions', project.id, project_id, key, token])

@@ -109,6 +109,8 @@ onEachDatabase('streams', dialect => {
     expect(await status(secret.value, '/api/projects/999999/feature_flags/stream')).toBe(404)
     expect(await status(s.key, `/api/projects/@current/feature_flags/stream?token=${s.projectToken}`)).toBe(200)
     expect(await status(s.key, '/api/projects/999999/feature_flags/stream')).toBe(404)
+    expect(await status(s.key, '/api/projects/0x1/feature_flags/stream')).toBe(404)
+    expect(await status(s.key, '/api/projects/%201/feature_flags/stream')).toBe(404)
     expect(await status('phx_unknown')).toBe(401)
     expect(await status(s.projectToken)).toBe(401)
     const { body: narrow } = await s.post('/api/personal_api_keys/', { label: 'narrow', scopes: ['cohort:read'] })

@@ -52,7 +52,7 @@ export function readConditions(rollbackConditions: FreeObject): readonly ReadCon
 function readCondition(sent: unknown): ReadCondition {
   if (!isObject(sent)) return { problem: 'A condition must be an object.' }
   const { threshold, window_minutes: window = windowMinutesDefault, minimum_samples: minimum = 1 } = sent
-  const operator = operators[String(sent.operator)]
+  const operator = operators.get(sent.operator)
   if (!operator) return { problem: '"operator" must be gt, gte, lt or lte.' }
   if (typeof threshold !== 'number' || !Number.isFinite(threshold)) return { problem: '"threshold" must be a number.' }
   if (!isInteger(window, 1, windowMinutesMax)) {
@@ -64,16 +64,16 @@ function readCondition(sent: unknown): ReadCondition {
   return { condition: { metric, operator, threshold, windowMinutes: window, minimumSamples: minimum } }
 }
 
-const operators: Readonly<Record<string, Comparison>> = {
-  gt: 'gt',
-  '>': 'gt',
-  gte: 'gte',
-  '>=': 'gte',
-  lt: 'lt',
-  '<': 'lt',
-  lte: 'lte',
-  '<=': 'lte',
-}
+const operators: ReadonlyMap<unknown, Comparison> = new Map([
+  ['gt', 'gt'],
+  ['>', 'gt'],
+  ['gte', 'gte'],
+  ['>=', 'gte'],
+  ['lt', 'lt'],
+  ['<', 'lt'],
+  ['lte', 'lte'],
+  ['<=', 'lte'],
+])
 
 const sampleMath = ['average', 'sum', 'minimum', 'maximum', 'count'] as const
 

@@ -208,6 +208,7 @@ onEachDatabase('rollback', dialect => {
     [condition({ event: 'x', properties: [{ key: 'a', operator: 'regex', value: '(' }] }, 'gt', 1)],
     [condition({ event: 'x', math: 'dream' }, 'gt', 1)],
     [condition({ event: 'x' }, 'about', 1)],
+    [condition('errors', 'constructor', 1)],
     [condition('errors', 'gt', 1, { window_minutes: 0 })],
     [condition('errors', 'gt', 1, { window_minutes: 1e6 })],
   ])('stores an unknown condition unchanged and reports it as inactive: %j', async rollback => {

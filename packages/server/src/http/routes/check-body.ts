@@ -34,9 +34,10 @@ export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
 
 /**
  * Creates the validator of a route's body. The compiled schema checks validity quickly; only an invalid body is inspected
- * field by field, in the order of the schema, to name the first field at fault and say what to do about it.
+ * field by field, in the order of the schema, to name the first field at fault and say what to do about it. `field` is where the
+ * object itself stands in a larger body.
  */
-export function bodyChecker(schema: TSchema): (body: unknown) => void {
+export function bodyChecker(schema: TSchema, field: string | null = null): (body: unknown) => void {
   const isRight = shapeChecker(schema)
   const anySchema = schema as AnySchema
   const hasByteLimits = limitsBytes(anySchema)
@@ -47,7 +48,7 @@ export function bodyChecker(schema: TSchema): (body: unknown) => void {
       return
     }
     if (anySchema.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
-      throw invalid(null, 'invalid_input', 'Send a JSON object.')
+      throw invalid(field, 'invalid_input', 'Send a JSON object.')
     }
     throw (
       firstFault(anySchema, body, []) ?? invalid(null, 'invalid_input', 'The body does not have the documented shape.')

@@ -122,7 +122,7 @@ async function requireCanEditFlagOf(tx: Stores, actor: Actor, project: Project, 
   if (flag) await requireCanEdit(tx, actor, project, flag)
 }
 
-const checkFields = bodyChecker(FlagWrite)
+const checkFields = bodyChecker(FlagWrite, 'payload')
 
 /** Validates the fields of an `update` against the contract when it is scheduled, not when it runs. */
 function checkedPayload(payload: { readonly operation: string; readonly value?: unknown }): Record<string, unknown> {

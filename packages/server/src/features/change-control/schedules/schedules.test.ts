@@ -58,6 +58,12 @@ onEachDatabase('scheduled changes', dialect => {
     expect(scheduled).toMatchObject({ activity: 'scheduled', user: { email: 'owner@halyard.local' } })
   })
 
+  it('rejects fields that are no object', async () => {
+    const { body: flag } = await s.post(flags, { key: 'no-fields' })
+    const reply = await plan(flag.id, { operation: 'update', value: 5 }, inMinutes(10))
+    expect([reply.status, reply.body.attr]).toEqual([400, 'payload'])
+  })
+
   it('supports PostHog’s operations', async () => {
     const flag = await make('operations', { active: false, filters: rollout(1) })
     await plan(flag.id, { operation: 'update_status', value: true }, inMinutes(1))
