@@ -179,7 +179,8 @@ export function createIngest(options: IngestOptions): Ingest {
 
   /** Whether a write failed since the project was deleted after its events were accepted into the queue. */
   async function isDeleted(token: string, error: unknown): Promise<boolean> {
-    if (error instanceof Problem) return false
+    // A project that is gone is a conflict for the database.
+    if (error instanceof Problem && error.kind !== 'conflict') return false
     await options.catchUp?.().catch(() => {})
     return (await findProject(token).catch(() => null)) === undefined
   }
