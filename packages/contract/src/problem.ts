@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { Nullable } from './schema.ts'
+import { Nullable, Text } from './schema.ts'
 
 /** The body of every error. */
 export const ProblemBody = Type.Object(
@@ -8,11 +8,9 @@ export const ProblemBody = Type.Object(
       description: 'Kind of error.',
       enum: ['validation_error', 'invalid_request', 'authentication_error', 'throttled_error', 'server_error'],
     }),
-    code: Type.String({ description: 'Stable code for programs.', examples: ['invalid_input'] }),
-    detail: Type.String({ description: 'Message for people.', examples: ['`key` is required.'] }),
-    attr: Nullable(
-      Type.String({ description: 'The invalid field; nested names are joined by `__`.', examples: ['key'] }),
-    ),
+    code: Text('Stable code for programs.', 'invalid_input'),
+    detail: Text('Message for people.', '`key` is required.'),
+    attr: Nullable(Text('The invalid field; nested names are joined by `__`.', 'key')),
   },
   { title: 'Error', description: 'The body of every error.' },
 )

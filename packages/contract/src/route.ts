@@ -107,12 +107,30 @@ export interface Route {
 export const isAudited = ({ method, isAudited = method !== 'GET' }: Pick<Route, 'method' | 'isAudited'>): boolean =>
   isAudited
 
-export const route = <const R extends Route>(definition: R): R => definition
+type Definition = Omit<Route, 'tag' | 'method' | 'path'>
 
-/** Defines the routes of a tag, under which the API reference lists them. */
-export const routesOf =
-  (tag: string) =>
-  <const R extends Omit<Route, 'tag'>>(definition: R): R & { readonly tag: string } => ({ tag, ...definition })
+const withMethod =
+  <const M extends Method, const S extends Partial<Route>>(method: M, shared: S) =>
+  <const P extends Route['path'], const D extends Omit<Definition, keyof S> & Partial<Definition>>(
+    path: P,
+    definition: D,
+  ) =>
+    ({ ...shared, method, path, ...definition }) as Omit<S, keyof D> & D & { readonly method: M; readonly path: P }
+
+/**
+ * Defines the routes of a tag, under which the API reference lists them. What they have in common, such as the parameters of their path,
+ * is given once; a route can define it differently.
+ */
+export function routesOf<const S extends Partial<Definition> = NoFields>(tag: string, common?: S) {
+  const shared = { tag, ...(common as S) }
+  return {
+    get: withMethod('GET', shared),
+    post: withMethod('POST', shared),
+    put: withMethod('PUT', shared),
+    patch: withMethod('PATCH', shared),
+    delete: withMethod('DELETE', shared),
+  }
+}
 
 type StaticOr<S, Otherwise> = S extends TSchema ? Static<S> : Otherwise
 type NoFields = Record<never, never>

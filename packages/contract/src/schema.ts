@@ -9,6 +9,12 @@ const documented = (description?: string, example?: unknown) => ({
   ...(example !== undefined && { examples: [example] }),
 })
 
+/** Values without limits of their own, as most of a response. */
+export const Text = (description: string, example?: string | null) => Type.String(documented(description, example))
+export const Integer = (description: string, example?: number | null) => Type.Integer(documented(description, example))
+export const Numeric = (description: string, example?: number | null) => Type.Number(documented(description, example))
+export const Bool = (description: string, example?: boolean | null) => Type.Boolean(documented(description, example))
+
 /** The documented shape of a value that is validated less strictly than it is documented: elsewhere, or not at all. */
 export const shapeKeyword = 'x-shape'
 
@@ -66,15 +72,11 @@ export const IdParam = (description: string) =>
   Type.String({ pattern: '^[0-9]{1,15}$', [shapeKeyword]: Type.Integer({ minimum: 0, description, examples: [12] }) })
 
 /** The body of a response that stays open. */
-export const EventStream = () =>
-  Type.String({ description: 'Server-sent events.', examples: ['event: open\ndata: {}\n\n'] })
+export const EventStream = () => Text('Server-sent events.', 'event: open\ndata: {}\n\n')
 
 export const ProjectParams = Type.Object({
-  project_id: Type.String({ description: 'Project id, or `@current`.', examples: ['1'] }),
+  project_id: Text('Project id, or `@current`.', '1'),
 })
 export const OrganizationParams = Type.Object({
-  parent_lookup_organization_id: Type.String({
-    description: 'Organization id, or `@current`.',
-    examples: ['@current'],
-  }),
+  parent_lookup_organization_id: Text('Organization id, or `@current`.', '@current'),
 })

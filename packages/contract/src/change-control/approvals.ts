@@ -4,16 +4,19 @@ import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   FreeObject,
   FreeObjectInput,
   IdInput,
   IdParam,
   Instant,
   InstantInput,
+  Integer,
   kibibyte,
   mebibyte,
   Nullable,
   ProjectParams,
+  Text,
 } from '../schema.ts'
 import type { Scope } from '../scopes.ts'
 
@@ -44,7 +47,7 @@ export const expiresAfterHoursMax = 24 * 365
 
 const ApproverConfig = Type.Object(
   {
-    quorum: Type.Integer({ description: 'How many approvals are needed.', examples: [1] }),
+    quorum: Integer('How many approvals are needed.', 1),
     users: Type.Array(Type.Integer(), { description: 'Ids of users who can approve.', examples: [[7]] }),
     roles: Type.Array(Type.String(), { description: 'Ids of roles whose members can approve.', examples: [[]] }),
   },
@@ -67,23 +70,20 @@ const ApproverConfigInput = Type.Object(
 
 export const ApprovalPolicy = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the policy.', examples: [3] }),
-    action_key: Type.String({ description: 'What needs approval.', examples: ['feature_flag.update'] }),
+    id: Integer('Unique id of the policy.', 3),
+    action_key: Text('What needs approval.', 'feature_flag.update'),
     conditions: FreeObject(conditionText, {}),
     approver_config: ApproverConfig,
-    allow_self_approve: Type.Boolean({ description: 'Whether the requester can approve the own request.' }),
-    allow_keys: Type.Boolean({ description: 'Whether personal API keys can decide, not only signed-in people.' }),
-    expires_after_hours: Type.Integer({
-      description: 'A request that is not approved by then expires.',
-      examples: [336],
-    }),
-    reapprove_percent: Nullable(Type.Integer({ description: 'See the request body of the policy.', examples: [10] })),
-    reapprove_people: Nullable(Type.Integer({ description: 'See the request body of the policy.', examples: [1000] })),
+    allow_self_approve: Bool('Whether the requester can approve the own request.'),
+    allow_keys: Bool('Whether personal API keys can decide, not only signed-in people.'),
+    expires_after_hours: Integer('A request that is not approved by then expires.', 336),
+    reapprove_percent: Nullable(Integer('See the request body of the policy.', 10)),
+    reapprove_people: Nullable(Integer('See the request body of the policy.', 1000)),
     emergency_roles: Type.Array(Type.String(), {
       description: 'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
       examples: [[]],
     }),
-    enabled: Type.Boolean({ description: 'Whether the policy is in force.', examples: [true] }),
+    enabled: Bool('Whether the policy is in force.', true),
     created_by: UserBasic,
     created_at: Instant('When the policy was created.'),
     updated_at: Instant('When the policy was last changed.'),
@@ -96,14 +96,11 @@ const policyFields = {
   action_key: Type.Optional(ActionKey),
   conditions: Type.Optional(FreeObjectInput(16 * kibibyte, conditionText, {})),
   approver_config: Type.Optional(ApproverConfigInput),
-  allow_self_approve: Type.Optional(
-    Type.Boolean({ description: 'Whether the requester can approve the own request; default false.' }),
-  ),
+  allow_self_approve: Type.Optional(Bool('Whether the requester can approve the own request; default false.')),
   allow_keys: Type.Optional(
-    Type.Boolean({
-      description:
-        'Whether personal API keys with the scope `change_request:decide` can decide, not only signed-in people; default false.',
-    }),
+    Bool(
+      'Whether personal API keys with the scope `change_request:decide` can decide, not only signed-in people; default false.',
+    ),
   ),
   expires_after_hours: Type.Optional(
     Type.Integer({
@@ -137,73 +134,63 @@ const policyFields = {
       description: 'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
     }),
   ),
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether the policy is in force; default true.' })),
+  enabled: Type.Optional(Bool('Whether the policy is in force; default true.')),
 }
 const PolicyWrite = Type.Object(policyFields)
 export type ApprovalPolicyWrite = Static<typeof PolicyWrite>
 
-const policyRoute = routesOf('Approval policies')
 const policies = '/api/projects/:project_id/approval_policies' as const
 const PolicyParams = Type.Object({ ...ProjectParams.properties, policy_id: IdParam('Id of the policy.') })
 
+const policiesRoute = routesOf('Approval policies', { params: ProjectParams })
+const policyRoute = routesOf('Approval policies', { params: PolicyParams })
+
+const requestsRoute = routesOf('Change requests', { params: ProjectParams })
+const requestRoute = routesOf('Change requests')
+
 export const approvalPolicyRoutes = {
-  list: policyRoute({
-    method: 'GET',
-    path: policies,
+  list: policiesRoute.get(policies, {
     operationId: 'listApprovalPolicies',
     summary: 'List the approval policies of the project, newest first',
     description: 'Returns a page of policies. Every member can read them.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      action_key: Type.Optional(Type.String({ description: 'Only policies for this action.' })),
-      enabled: Type.Optional(Type.String({ description: '`true` or `false`.' })),
+      action_key: Type.Optional(Text('Only policies for this action.')),
+      enabled: Type.Optional(Text('`true` or `false`.')),
     }),
     responses: { 200: Page(ApprovalPolicy) },
   }),
-  create: policyRoute({
-    method: 'POST',
-    path: policies,
+  create: policiesRoute.post(policies, {
     operationId: 'createApprovalPolicy',
     summary: 'Require approval for changes of flags or cohorts (admin)',
     description:
       'From then on, changes that the policy names answer 409 with the change request that they open. Switching a flag off stays possible unless a policy names it.',
     access: inProject('policy:write'),
-    params: ProjectParams,
     body: Type.Object({ ...policyFields, action_key: ActionKey }),
     responses: { 201: ApprovalPolicy },
   }),
-  get: policyRoute({
-    method: 'GET',
-    path: `${policies}/:policy_id`,
+  get: policyRoute.get(`${policies}/:policy_id`, {
     operationId: 'getApprovalPolicy',
     summary: 'Get an approval policy',
     description: 'Returns one policy with its conditions and approvers.',
     access: inProject('feature_flag:read'),
-    params: PolicyParams,
     responses: { 200: ApprovalPolicy },
   }),
-  update: policyRoute({
-    method: 'PATCH',
-    path: `${policies}/:policy_id`,
+  update: policyRoute.patch(`${policies}/:policy_id`, {
     operationId: 'updateApprovalPolicy',
     summary: 'Change an approval policy (admin); requests that it no longer holds are released',
     description:
       'Changes only the fields that the body contains. The change is recorded in the activity of the project.',
     access: inProject('policy:write'),
-    params: PolicyParams,
     body: PolicyWrite,
     responses: { 200: ApprovalPolicy },
   }),
-  remove: policyRoute({
-    method: 'DELETE',
-    path: `${policies}/:policy_id`,
+  remove: policyRoute.delete(`${policies}/:policy_id`, {
     operationId: 'deleteApprovalPolicy',
     summary: 'Delete an approval policy (admin); requests that only it held are released',
     description: 'The deletion is recorded in the activity of the project.',
     access: inProject('policy:write'),
-    params: PolicyParams,
     responses: { 204: null },
   }),
 }
@@ -211,9 +198,9 @@ export const approvalPolicyRoutes = {
 const Impact = (description: string) =>
   Type.Object(
     {
-      affected: Type.Integer({ description: 'People whose value would change.', examples: [120] }),
-      gains: Type.Integer({ description: 'People who would get the flag.', examples: [120] }),
-      losses: Type.Integer({ description: 'People who would lose the flag.', examples: [0] }),
+      affected: Integer('People whose value would change.', 120),
+      gains: Integer('People who would get the flag.', 120),
+      losses: Integer('People who would lose the flag.', 0),
     },
     { description },
   )
@@ -222,38 +209,35 @@ const Approval = Type.Object(
   {
     created_by: UserBasic,
     decision: Type.String({ enum: ['approved', 'rejected'], description: 'What was decided.' }),
-    reason: Type.String({ description: 'Why.', examples: ['Looks right.'] }),
+    reason: Text('Why.', 'Looks right.'),
     created_at: Instant('When it was decided.'),
-    is_current: Type.Boolean({ description: 'False for a decision about earlier content: it does not count.' }),
+    is_current: Bool('False for a decision about earlier content: it does not count.'),
   },
   { title: 'Approval', description: 'A decision about a change request.' },
 )
 
 const requestFields = {
-  id: Type.Integer({ description: 'Unique id of the request.', examples: [21] }),
-  action_key: Type.String({ description: 'The main action of the change.', examples: ['feature_flag.update'] }),
+  id: Integer('Unique id of the request.', 21),
+  action_key: Text('The main action of the change.', 'feature_flag.update'),
   resource_type: Type.String({
     enum: ['feature_flag', 'cohort', 'scheduled_change'],
     description: 'What would be changed.',
   }),
-  resource_id: Nullable(
-    Type.String({ description: 'Id of the flag or cohort; null for a flag to be created.', examples: ['12'] }),
-  ),
-  state: Type.String({
-    examples: ['pending'],
-    description:
-      '`pending`, `approved`, `applied`, `rejected`, `cancelled`, `expired`, `failed`, or `conflicted`: approved, but ' +
+  resource_id: Nullable(Text('Id of the flag or cohort; null for a flag to be created.', '12')),
+  state: Text(
+    '`pending`, `approved`, `applied`, `rejected`, `cancelled`, `expired`, `failed`, or `conflicted`: approved, but ' +
       'another change touched the same field, so that it needs a rebase.',
-  }),
-  title: Type.String({ description: 'What the change is about.', examples: ['Update new-checkout'] }),
-  reason: Type.String({ description: 'Why the change is requested.', examples: ['The experiment is over.'] }),
+    'pending',
+  ),
+  title: Text('What the change is about.', 'Update new-checkout'),
+  reason: Text('Why the change is requested.', 'The experiment is over.'),
   intent: FreeObject('The fields that would change, with their new values.', { name: 'The checkout with one page' }),
   base: FreeObject('The same fields as they were when the request was opened or rebased.', { name: '' }),
-  base_version: Nullable(Type.Integer({ description: 'The version that the request is based on.', examples: [4] })),
-  content_hash: Type.String({ description: 'Identifies the content. Decisions hold for one content only.' }),
+  base_version: Nullable(Integer('The version that the request is based on.', 4)),
+  content_hash: Text('Identifies the content. Decisions hold for one content only.'),
   impact: Nullable(Impact('How many people it concerned when it was opened; null when that was not counted.')),
   created_by: UserBasic,
-  through: Nullable(Type.String({ description: 'Label of the key that was used.', examples: ['ci'] })),
+  through: Nullable(Text('Label of the key that was used.', 'ci')),
   created_at: Instant('When the request was opened.'),
   updated_at: Instant('When the request last changed.'),
   expires_at: Instant('When the request expires unless it is approved.'),
@@ -261,15 +245,13 @@ const requestFields = {
   next_attempt_at: Nullable(Instant('When it is looked at again; null once nothing is left to do.')),
   applied_at: Nullable(Instant('When the change was applied.', null)),
   applied_by: Nullable(UserBasic),
-  applied_version: Nullable(Type.Integer({ description: 'The version that applying it made.', examples: [null] })),
-  apply_error: Nullable(Type.String({ description: 'Why it failed, conflicts or waits.', examples: [null] })),
-  emergency_reason: Nullable(
-    Type.String({ description: 'Set when the change bypassed its policies.', examples: [null] }),
-  ),
+  applied_version: Nullable(Integer('The version that applying it made.', null)),
+  apply_error: Nullable(Text('Why it failed, conflicts or waits.', null)),
+  emergency_reason: Nullable(Text('Set when the change bypassed its policies.', null)),
   review: Nullable(
     Type.Object(
       {
-        note: Type.String({ description: 'What the review found.' }),
+        note: Text('What the review found.'),
         reviewed_by: UserBasic,
         reviewed_at: Instant('When the review was closed.'),
       },
@@ -277,8 +259,8 @@ const requestFields = {
     ),
   ),
   approvals: Type.Array(Approval, { description: 'Decisions, in the order in which they were made.' }),
-  is_requester: Type.Boolean({ description: 'Whether the caller opened the request.', examples: [false] }),
-  user_decision: Nullable(Type.String({ description: "The caller's decision about the present content." })),
+  is_requester: Bool('Whether the caller opened the request.', false),
+  user_decision: Nullable(Text("The caller's decision about the present content.")),
 }
 export const ChangeRequest = Type.Object(requestFields, {
   title: 'ChangeRequest',
@@ -304,7 +286,7 @@ const UncountedApprover = Type.Object(
         examples: ['invited_by_requester'],
       },
     ),
-    is_indirect: Type.Boolean({ description: 'Whether it happened through other accounts.', examples: [false] }),
+    is_indirect: Bool('Whether it happened through other accounts.', false),
   },
   { title: 'UncountedApprover', description: 'An approver who is not independent of the requester, and why.' },
 )
@@ -312,20 +294,18 @@ const UncountedApprover = Type.Object(
 export const ChangeRequestDetail = Type.Object(
   {
     ...requestFields,
-    can_approve: Type.Boolean({ description: 'Whether the caller can decide about it now.' }),
-    completes_approval: Type.Boolean({
-      description: "Whether the caller's approval is the last one needed, so that it applies the change.",
-    }),
-    can_cancel: Type.Boolean({ description: 'Whether the caller can cancel it now.' }),
-    can_claim: Type.Boolean({ description: 'Whether the requester left, so that another member can take it over.' }),
+    can_approve: Bool('Whether the caller can decide about it now.'),
+    completes_approval: Bool("Whether the caller's approval is the last one needed, so that it applies the change."),
+    can_cancel: Bool('Whether the caller can cancel it now.'),
+    can_claim: Bool('Whether the requester left, so that another member can take it over.'),
     frozen_until: Nullable(Instant('The end of the freeze that holds it up; null when none does.', null)),
     policies: Type.Array(
       Type.Object({
-        id: Type.Integer({ description: 'Id of the policy.', examples: [3] }),
-        action_key: Type.String({ description: 'What the policy names.', examples: ['feature_flag.update'] }),
-        quorum: Type.Integer({ description: 'How many approvals it needs.', examples: [1] }),
-        approved: Type.Integer({ description: 'Approvals that count.' }),
-        is_satisfied: Type.Boolean({ description: 'Whether it has enough approvals.' }),
+        id: Integer('Id of the policy.', 3),
+        action_key: Text('What the policy names.', 'feature_flag.update'),
+        quorum: Integer('How many approvals it needs.', 1),
+        approved: Integer('Approvals that count.'),
+        is_satisfied: Bool('Whether it has enough approvals.'),
       }),
       { description: 'The policies that the change meets now.' },
     ),
@@ -340,8 +320,8 @@ export const ChangeRequestDetail = Type.Object(
     impact_now: Nullable(Impact('How many people applying it now would concern; null when that cannot be counted.')),
     dependents: Type.Array(
       Type.Object({
-        id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
-        key: Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] }),
+        id: Integer('Id of the flag.', 13),
+        key: Text('Key of the flag.', 'pricing-test'),
       }),
       { description: 'Active flags that depend on the flag.' },
     ),
@@ -354,7 +334,6 @@ export const ChangeRequestDetail = Type.Object(
 )
 export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
 
-const requestRoute = routesOf('Change requests')
 const requests = '/api/projects/:project_id/change_requests' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const reasonCharactersMax = 2000
@@ -363,8 +342,8 @@ const Reason = Type.Optional(
 )
 const Outcome = Type.Object(
   {
-    status: Type.String({ description: 'The state of the request after the action.', examples: ['applied'] }),
-    message: Type.String({ description: 'The state in words.', examples: ['The change was applied.'] }),
+    status: Text('The state of the request after the action.', 'applied'),
+    message: Text('The state in words.', 'The change was applied.'),
     change_request: ChangeRequestDetail,
   },
   { title: 'ChangeRequestOutcome', description: 'What became of a change request.' },
@@ -379,9 +358,7 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
   }: { operationId: string; summary: string; description: string; scope?: Scope },
   body: B,
 ) =>
-  requestRoute({
-    method: 'POST',
-    path: `${requests}/:request_id/${name}`,
+  requestRoute.post(`${requests}/:request_id/${name}`, {
     operationId,
     summary,
     description,
@@ -394,33 +371,24 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
   })
 
 export const changeRequestRoutes = {
-  list: requestRoute({
-    method: 'GET',
-    path: requests,
+  list: requestsRoute.get(requests, {
     operationId: 'listChangeRequests',
     summary: 'List the change requests of the project, newest first',
     description: 'Returns a page of requests with their decisions. `mine=1` is the inbox of the caller.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      state: Type.Optional(Type.String({ description: 'One or more states, separated by commas.' })),
-      action_key: Type.Optional(Type.String({ description: 'Only requests with this main action.' })),
-      resource_type: Type.Optional(
-        Type.String({ description: '`feature_flag` (default) or `cohort`, for `resource_id`.' }),
-      ),
-      resource_id: Type.Optional(Type.String({ description: 'Id of the flag or cohort.' })),
-      requester: Type.Optional(Type.String({ description: 'User id.' })),
-      mine: Type.Optional(
-        Type.String({ description: '`1`: pending requests that wait for the decision of the caller.' }),
-      ),
-      review: Type.Optional(Type.String({ description: '`open`: emergency changes whose review is not closed.' })),
+      state: Type.Optional(Text('One or more states, separated by commas.')),
+      action_key: Type.Optional(Text('Only requests with this main action.')),
+      resource_type: Type.Optional(Text('`feature_flag` (default) or `cohort`, for `resource_id`.')),
+      resource_id: Type.Optional(Text('Id of the flag or cohort.')),
+      requester: Type.Optional(Text('User id.')),
+      mine: Type.Optional(Text('`1`: pending requests that wait for the decision of the caller.')),
+      review: Type.Optional(Text('`open`: emergency changes whose review is not closed.')),
     }),
     responses: { 200: Page(ChangeRequest) },
   }),
-  get: requestRoute({
-    method: 'GET',
-    path: `${requests}/:request_id`,
+  get: requestRoute.get(`${requests}/:request_id`, {
     operationId: 'getChangeRequest',
     summary: 'Get a change request with what applying it now would change, its impact and its policies',
     description: 'Counts the people concerned, so it takes longer than the list.',
@@ -428,22 +396,19 @@ export const changeRequestRoutes = {
     params: RequestParams,
     responses: { 200: ChangeRequestDetail },
   }),
-  create: requestRoute({
-    method: 'POST',
-    path: requests,
+  create: requestsRoute.post(requests, {
     operationId: 'createChangeRequest',
     summary: 'Request a change of a flag, or a new flag, to be approved and applied later',
     description:
       'Opens a request whether or not a policy asks for it; without a matching policy it is approved at once.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: Type.Object({
-      flag_id: Type.Optional(Type.Integer({ description: 'Absent for a new flag.' })),
+      flag_id: Type.Optional(Integer('Absent for a new flag.')),
       patch: FreeObjectInput(4 * mebibyte, 'Writable fields of the flag.', { name: 'The checkout with one page' }),
       title: Type.Optional(Type.String({ maxLength: 200, description: 'What the change is about.' })),
       reason: Reason,
       apply_at: Type.Optional(InstantInput('When it is applied, once it is approved.')),
-      dry_run: Type.Optional(Type.Boolean({ description: 'Returns the request that would be opened (id 0).' })),
+      dry_run: Type.Optional(Bool('Returns the request that would be opened (id 0).')),
     }),
     mayConflict: true,
     responses: { 201: ChangeRequest, 200: ChangeRequest },

@@ -5,7 +5,7 @@ import { flagKeyCharactersMax } from '../flags/flags.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { IdParam, Instant, Nullable, OrganizationParams } from '../schema.ts'
+import { Bool, IdParam, Instant, Integer, Nullable, OrganizationParams, Text } from '../schema.ts'
 
 export const environmentsMax = 10
 export const environmentNameCharactersMax = 100
@@ -14,17 +14,17 @@ export const promotedFlagsMax = 100
 
 const Environment = Type.Object(
   {
-    project: Type.Integer({ description: 'Id of the project that is this environment.', examples: [1] }),
-    name: Type.String({ description: 'Name of the environment.', examples: ['production'] }),
-    is_production: Type.Boolean({ description: 'Whether new flags arrive here switched off.' }),
+    project: Integer('Id of the project that is this environment.', 1),
+    name: Text('Name of the environment.', 'production'),
+    is_production: Bool('Whether new flags arrive here switched off.'),
   },
   { title: 'Environment', description: 'A project as an environment of an application.' },
 )
 
 export const EnvironmentSet = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the set.', examples: [1] }),
-    name: Type.String({ description: 'Name of the application.', examples: ['Shop'] }),
+    id: Integer('Unique id of the set.', 1),
+    name: Text('Name of the application.', 'Shop'),
     environments: Type.Array(Environment, { description: 'The environments, in their order.' }),
     created_by: UserBasic,
     created_at: Instant('When the set was created.'),
@@ -36,14 +36,14 @@ export type EnvironmentSet = Static<typeof EnvironmentSet>
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name.', examples: ['Shop'] })
 const EnvironmentInput = Type.Object({
-  project: Type.Optional(Type.Integer({ description: 'Id of a project; absent creates one.' })),
+  project: Type.Optional(Integer('Id of a project; absent creates one.')),
   name: Type.String({
     minLength: 1,
     maxLength: environmentNameCharactersMax,
     description: 'Name of the environment.',
     examples: ['staging'],
   }),
-  is_production: Type.Optional(Type.Boolean({ description: 'Whether new flags arrive here switched off.' })),
+  is_production: Type.Optional(Bool('Whether new flags arrive here switched off.')),
 })
 const Environments = Type.Array(EnvironmentInput, {
   minItems: 1,
@@ -52,18 +52,18 @@ const Environments = Type.Array(EnvironmentInput, {
 })
 
 const FlagInEnvironment = Type.Object({
-  project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
-  flag_id: Nullable(Type.Integer({ description: 'Id of the flag; null where the key is missing.', examples: [12] })),
-  active: Type.Boolean({ description: 'Whether the flag is on there.' }),
-  rollout_percentage: Nullable(Type.Integer({ description: 'Percentage of a simple flag.', examples: [100] })),
-  version: Nullable(Type.Integer({ description: 'Version of the flag.', examples: [4] })),
-  can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag there.', examples: [true] }),
+  project: Integer('Id of the project.', 1),
+  flag_id: Nullable(Integer('Id of the flag; null where the key is missing.', 12)),
+  active: Bool('Whether the flag is on there.'),
+  rollout_percentage: Nullable(Integer('Percentage of a simple flag.', 100)),
+  version: Nullable(Integer('Version of the flag.', 4)),
+  can_edit: Bool('Whether the caller can edit the flag there.', true),
   flag: Nullable(FlagSummary),
 })
 const FlagRow = Type.Object(
   {
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-    differs: Type.Boolean({ description: 'Whether the environments differ in conditions, variants or state.' }),
+    key: Text('Key of the flag.', 'new-checkout'),
+    differs: Bool('Whether the environments differ in conditions, variants or state.'),
     environments: Type.Array(FlagInEnvironment, { description: 'One entry per environment, in their order.' }),
   },
   { title: 'FlagAcrossEnvironments', description: 'A flag in every environment of a set.' },
@@ -82,8 +82,8 @@ const promotion = {
     description: `Keys of the flags, at most ${promotedFlagsMax}.`,
     examples: [['new-checkout']],
   }),
-  from: Type.Integer({ description: 'Id of the project to promote from.', examples: [1] }),
-  to: Type.Integer({ description: 'Id of the project to promote to.', examples: [2] }),
+  from: Integer('Id of the project to promote from.', 1),
+  to: Integer('Id of the project to promote to.', 2),
   parts: Type.Optional(
     Type.Array(Part, {
       maxItems: 4,
@@ -94,7 +94,7 @@ const promotion = {
 }
 
 const PlanItem = Type.Object({
-  key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+  key: Text('Key of the flag.', 'new-checkout'),
   action: Type.String({ enum: ['create', 'update', 'none'], description: 'What happens in the target.' }),
   changes: Type.Array(ActivityChange, { description: 'Field by field, in the target.' }),
   needs: Type.Object(
@@ -105,115 +105,91 @@ const PlanItem = Type.Object({
     { description: 'What comes along or has to exist.' },
   ),
   requires: Type.Array(Type.Integer(), { description: 'Ids of the approval policies that it meets.', examples: [[]] }),
-  people_affected: Nullable(
-    Type.Integer({ description: 'People whose value would change; null when it cannot be counted.', examples: [120] }),
-  ),
+  people_affected: Nullable(Integer('People whose value would change; null when it cannot be counted.', 120)),
 })
 const Plan = Type.Object(
   {
-    hash: Type.String({ description: 'Send it to apply exactly this plan.', examples: ['5d41402abc4b2a76'] }),
+    hash: Text('Send it to apply exactly this plan.', '5d41402abc4b2a76'),
     items: Type.Array(PlanItem, { description: 'One item per flag, those that others depend on first.' }),
   },
   { title: 'PromotionPlan', description: 'What a promotion would change.' },
 )
 export type PromotionPlan = Static<typeof Plan>
 
-const route = routesOf('Environments')
 const sets = '/api/organizations/:parent_lookup_organization_id/environment_sets' as const
 const SetParams = Type.Object({ ...OrganizationParams.properties, set_id: IdParam('Id of the environment set.') })
 
+const organizationRoute = routesOf('Environments', { params: OrganizationParams })
+const setRoute = routesOf('Environments', { params: SetParams })
+
 export const environmentRoutes = {
-  list: route({
-    method: 'GET',
-    path: sets,
+  list: organizationRoute.get(sets, {
     operationId: 'listEnvironmentSets',
     summary: 'List the environment sets of the organization, by name',
     description: 'Sets with a project that the caller cannot see are returned as well; their flags are not.',
     access: inOrganization('project:read'),
-    params: OrganizationParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(EnvironmentSet) },
   }),
-  create: route({
-    method: 'POST',
-    path: sets,
+  create: organizationRoute.post(sets, {
     operationId: 'createEnvironmentSet',
     summary: 'Tie projects together as environments (admin)',
     description:
       'An environment without a project gets a new one. Without `environments`, the set has development and production. Projects and their flags stay as they are.',
     access: inOrganization('project:write'),
-    params: OrganizationParams,
     body: Type.Object({ name: Name, environments: Type.Optional(Environments) }),
     responses: { 201: EnvironmentSet },
   }),
-  get: route({
-    method: 'GET',
-    path: `${sets}/:set_id`,
+  get: setRoute.get(`${sets}/:set_id`, {
     operationId: 'getEnvironmentSet',
     summary: 'Get an environment set',
     description: 'Returns the environments in their order.',
     access: inOrganization('project:read'),
-    params: SetParams,
     responses: { 200: EnvironmentSet },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${sets}/:set_id`,
+  update: setRoute.patch(`${sets}/:set_id`, {
     operationId: 'updateEnvironmentSet',
     summary: 'Rename a set, or change its environments and their order (admin)',
     description: 'A project that is left out is no environment any more; it is not deleted.',
     access: inOrganization('project:write'),
-    params: SetParams,
     body: Type.Object({ name: Type.Optional(Name), environments: Type.Optional(Environments) }),
     responses: { 200: EnvironmentSet },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${sets}/:set_id`,
+  remove: setRoute.delete(`${sets}/:set_id`, {
     operationId: 'deleteEnvironmentSet',
     summary: 'Delete an environment set (admin)',
     description: 'Its projects and their flags stay as they are.',
     access: inOrganization('project:write'),
-    params: SetParams,
     responses: { 204: null },
   }),
-  flags: route({
-    method: 'GET',
-    path: `${sets}/:set_id/flags`,
+  flags: setRoute.get(`${sets}/:set_id/flags`, {
     operationId: 'listFlagsAcrossEnvironments',
     summary: 'List the flags of all environments: one row per key',
     description: 'Cohorts and flags that conditions refer to are compared by name and key, not by id.',
     access: inOrganization('feature_flag:read'),
-    params: SetParams,
     query: Type.Object({
       ...pageQuery,
-      differs: Type.Optional(Type.Integer({ description: '`1`: only flags in which environments differ.' })),
-      search: Type.Optional(Type.String({ description: 'Part of the key.' })),
+      differs: Type.Optional(Integer('`1`: only flags in which environments differ.')),
+      search: Type.Optional(Text('Part of the key.')),
     }),
     responses: { 200: Page(FlagRow) },
   }),
-  plan: route({
-    method: 'POST',
-    path: `${sets}/:set_id/promote/plan`,
+  plan: setRoute.post(`${sets}/:set_id/promote/plan`, {
     operationId: 'planPromotion',
     isAudited: false,
     summary: 'Plan a promotion: what would change in the target',
     description: 'Changes nothing. Checks everything that applying the plan would check.',
     access: inOrganization('feature_flag:write'),
-    params: SetParams,
     body: Type.Object(promotion),
     mayConflict: true,
     responses: { 200: Plan },
   }),
-  promote: route({
-    method: 'POST',
-    path: `${sets}/:set_id/promote`,
+  promote: setRoute.post(`${sets}/:set_id/promote`, {
     operationId: 'applyPromotion',
     summary: 'Apply exactly the plan with this hash, all or nothing',
     description:
       'Returns 409 when a flag, cohort or policy has changed since the plan. When the target needs approval, nothing is changed and a change request is opened for each flag.',
     access: inOrganization('feature_flag:write'),
-    params: SetParams,
     body: Type.Object({
       ...promotion,
       hash: Type.String({ maxLength: 64, description: 'The hash of the plan.', examples: ['5d41402abc4b2a76'] }),

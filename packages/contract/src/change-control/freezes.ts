@@ -2,36 +2,42 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, InstantInput, Nullable, OrganizationParams } from '../schema.ts'
+import {
+  Bool,
+  IdInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  Integer,
+  Nullable,
+  OrganizationParams,
+  Text,
+} from '../schema.ts'
 
 /** A recurring freeze lasts at most this long. */
 export const freezeMinutesMax = 31 * 24 * 60
 
 const scopeFields = {
-  environment_set: Nullable(
-    Type.Integer({ description: 'Only the projects of this environment set.', examples: [null] }),
-  ),
-  project: Nullable(Type.Integer({ description: 'Only this project.', examples: [1] })),
-  tag: Nullable(Type.String({ description: 'Only flags with this tag.', examples: [null] })),
+  environment_set: Nullable(Integer('Only the projects of this environment set.', null)),
+  project: Nullable(Integer('Only this project.', 1)),
+  tag: Nullable(Text('Only flags with this tag.', null)),
 }
 
 export const Freeze = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the freeze.', examples: [2] }),
+    id: Integer('Unique id of the freeze.', 2),
     ...scopeFields,
     starts_at: Nullable(Instant('Start of a one-off freeze.')),
     ends_at: Nullable(Instant('End of a one-off freeze.')),
-    rrule: Nullable(
-      Type.String({ description: 'When a recurring freeze starts (RFC 5545), in local time.', examples: [null] }),
-    ),
-    duration_minutes: Nullable(Type.Integer({ description: 'How long a recurring freeze lasts.', examples: [null] })),
-    time_zone: Type.String({ description: 'IANA time zone of `rrule`.', examples: ['UTC'] }),
-    reason: Type.String({ description: 'Why changes are frozen.', examples: ['Black Friday'] }),
+    rrule: Nullable(Text('When a recurring freeze starts (RFC 5545), in local time.', null)),
+    duration_minutes: Nullable(Integer('How long a recurring freeze lasts.', null)),
+    time_zone: Text('IANA time zone of `rrule`.', 'UTC'),
+    reason: Text('Why changes are frozen.', 'Black Friday'),
     except_roles: Type.Array(Type.String(), {
       description: 'Ids of roles whose members are not held up.',
       examples: [[]],
     }),
-    is_active: Type.Boolean({ description: 'Whether it is in force now.' }),
+    is_active: Bool('Whether it is in force now.'),
     current_end: Nullable(Instant('When the freeze that is in force ends.')),
     next_start: Nullable(Instant('When it starts the next time; null when it is over.')),
     created_by: UserBasic,
@@ -41,37 +47,33 @@ export const Freeze = Type.Object(
 )
 export type Freeze = Static<typeof Freeze>
 
-const route = routesOf('Freezes')
 const freezes = '/api/organizations/:parent_lookup_organization_id/freezes' as const
 const FreezeParams = Type.Object({ ...OrganizationParams.properties, freeze_id: IdParam('Id of the freeze.') })
 
+const organizationRoute = routesOf('Freezes', { params: OrganizationParams })
+const route = routesOf('Freezes')
+
 export const freezeRoutes = {
-  list: route({
-    method: 'GET',
-    path: freezes,
+  list: organizationRoute.get(freezes, {
     operationId: 'listFreezes',
     summary: 'List the freezes of the organization, newest first',
     description: 'Every member can read them. `is_active` and `current_end` refer to now.',
     access: inOrganization('feature_flag:read'),
-    params: OrganizationParams,
     query: Type.Object({
       ...pageQuery,
-      project: Type.Optional(Type.Integer({ description: 'Only freezes that concern this project.' })),
+      project: Type.Optional(Integer('Only freezes that concern this project.')),
     }),
     responses: { 200: Page(Freeze) },
   }),
-  create: route({
-    method: 'POST',
-    path: freezes,
+  create: organizationRoute.post(freezes, {
     operationId: 'createFreeze',
     summary: 'Freeze flags and cohorts (admin): once, or recurring by an RRULE; switching off stays possible',
     description:
       'During a freeze changes answer 409 with the code `frozen`; schedules and approved requests wait until it ends.',
     access: inOrganization('freeze:write'),
-    params: OrganizationParams,
     body: Type.Object({
-      environment_set: Type.Optional(Type.Integer({ description: 'Only the projects of this environment set.' })),
-      project: Type.Optional(Type.Integer({ description: 'Only this project.' })),
+      environment_set: Type.Optional(Integer('Only the projects of this environment set.')),
+      project: Type.Optional(Integer('Only this project.')),
       tag: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Only flags with this tag.' })),
       starts_at: Type.Optional(InstantInput('Start of a one-off freeze; default now.')),
       ends_at: Type.Optional(InstantInput('End of a one-off freeze.')),
@@ -98,9 +100,7 @@ export const freezeRoutes = {
     }),
     responses: { 201: Freeze },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${freezes}/:freeze_id`,
+  remove: route.delete(`${freezes}/:freeze_id`, {
     operationId: 'deleteFreeze',
     summary: 'End and remove a freeze (admin)',
     description: 'Changes are possible again at once.',

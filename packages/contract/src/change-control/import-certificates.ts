@@ -7,6 +7,7 @@ import {
   FreeValueInput,
   IdParam,
   Instant,
+  Integer,
   kibibyte,
   Nullable,
   OneOfInput,
@@ -113,8 +114,8 @@ export const ImportCertificate = Type.Object(
 export type ImportCertificate = Static<typeof ImportCertificate>
 
 const stored = {
-  id: Type.Integer({ description: 'Unique id of the certificate.', examples: [1] }),
-  import: Nullable(Type.Integer({ description: 'Id of the import that it belongs to.', examples: [1] })),
+  id: Integer('Unique id of the certificate.', 1),
+  import: Nullable(Integer('Id of the import that it belongs to.', 1)),
   created_at: Instant('When it was stored.'),
 }
 
@@ -130,60 +131,48 @@ export const StoredCertificate = Type.Object(
 )
 export type StoredCertificate = Static<typeof StoredCertificate>
 
-const route = routesOf('Imports')
 const certificates = '/api/projects/:project_id/import_certificates' as const
 const CertificateParams = Type.Object({
   ...ProjectParams.properties,
   certificate_id: IdParam('Id of the certificate.'),
 })
 
+const projectRoute = routesOf('Imports', { params: ProjectParams })
+const certificateRoute = routesOf('Imports', { params: CertificateParams })
+
 export const importCertificateRoutes = {
-  list: route({
-    method: 'GET',
-    path: certificates,
+  list: projectRoute.get(certificates, {
     operationId: 'listImportCertificates',
     summary: 'List the certificates of imports, newest first',
     description: 'Without flags and differences.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(CertificateSummary) },
   }),
-  create: route({
-    method: 'POST',
-    path: certificates,
+  create: projectRoute.post(certificates, {
     operationId: 'storeImportCertificate',
     summary: 'Store the certificate of an import',
     description:
       '`halyard import-from … --prove` makes the certificate and stores it here. With `import`, its flags must have the results of that import. A project has at most 50; the oldest is deleted.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: Type.Object({
-      import: Type.Optional(
-        Nullable(Type.Integer({ description: 'Id of an import into this project.', examples: [1] })),
-      ),
+      import: Type.Optional(Nullable(Integer('Id of an import into this project.', 1))),
       certificate: ImportCertificate,
     }),
     responses: { 201: StoredCertificate },
   }),
-  get: route({
-    method: 'GET',
-    path: `${certificates}/:certificate_id`,
+  get: certificateRoute.get(`${certificates}/:certificate_id`, {
     operationId: 'getImportCertificate',
     summary: 'Get the certificate of an import',
     description: 'With the flags, and with differences and how both sides explain them.',
     access: inProject('feature_flag:read'),
-    params: CertificateParams,
     responses: { 200: StoredCertificate },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${certificates}/:certificate_id`,
+  remove: certificateRoute.delete(`${certificates}/:certificate_id`, {
     operationId: 'deleteImportCertificate',
     summary: 'Delete the certificate of an import',
     description: 'What was imported stays.',
     access: inProject('feature_flag:write'),
-    params: CertificateParams,
     responses: { 204: null },
   }),
 }

@@ -4,16 +4,19 @@ import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   FreeObject,
   FreeValueInput,
   IdParam,
   Instant,
+  Integer,
   mebibyte,
   Nullable,
   OneOf,
   OneOfInput,
   OrganizationParams,
   ProjectParams,
+  Text,
 } from '../schema.ts'
 import { environmentNameCharactersMax } from './environments.ts'
 
@@ -32,15 +35,9 @@ const count = (description: string) => Type.Integer({ minimum: 0, description, e
 
 const ImportTarget = Type.Object(
   {
-    project: Nullable(
-      Type.Integer({ description: 'Id of the project; null until the import has created it.', examples: [1] }),
-    ),
-    environment: Nullable(
-      Type.String({ description: 'Environment of the file; null when it has only one.', examples: ['production'] }),
-    ),
-    name: Nullable(
-      Type.String({ description: 'Environment in the set, when the import is into one.', examples: ['production'] }),
-    ),
+    project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
+    environment: Nullable(Text('Environment of the file; null when it has only one.', 'production')),
+    name: Nullable(Text('Environment in the set, when the import is into one.', 'production')),
     new_group_types: Type.Array(Type.String(), {
       description: 'Names of the group types that the import creates.',
       examples: [['organization']],
@@ -59,12 +56,10 @@ const ImportTarget = Type.Object(
 
 export const ImportPlan = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the import.', examples: [1] }),
+    id: Integer('Unique id of the import.', 1),
     source: Source,
     targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
-    new_environment_set: Nullable(
-      Type.String({ description: 'Name of the environment set that the import creates.', examples: ['Shop'] }),
-    ),
+    new_environment_set: Nullable(Text('Name of the environment set that the import creates.', 'Shop')),
     created_by: UserBasic,
     created_at: Instant('When the file was read.'),
     expires_at: Instant('When the plan is deleted. What was imported stays.'),
@@ -75,22 +70,20 @@ export const ImportPlan = Type.Object(
 export type ImportPlan = Static<typeof ImportPlan>
 
 const Reason = Type.Object({
-  message: Type.String({
-    description: 'What it is, and what to do about it.',
-    examples: ['The operator "near" is not known; express the clause with another one.'],
-  }),
-  path: Type.String({ description: 'The place in the file.', examples: ['flags.checkout.rules[0].clauses[0].op'] }),
+  message: Text(
+    'What it is, and what to do about it.',
+    'The operator "near" is not known; express the clause with another one.',
+  ),
+  path: Text('The place in the file.', 'flags.checkout.rules[0].clauses[0].op'),
 })
 
 export const ImportItem = Type.Object(
   {
-    position: Type.Integer({ description: 'Position in the plan.', examples: [0] }),
-    target: Type.Integer({ description: 'Index in `targets` of the import.', examples: [0] }),
-    project: Nullable(
-      Type.Integer({ description: 'Id of the project; null until the import has created it.', examples: [1] }),
-    ),
+    position: Integer('Position in the plan.', 0),
+    target: Integer('Index in `targets` of the import.', 0),
+    project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
     kind: OneOf(['flag', 'segment'], { description: 'What it is in the file.' }),
-    source_key: Type.String({ description: 'The key in the file.', examples: ['new-checkout'] }),
+    source_key: Text('The key in the file.', 'new-checkout'),
     status: OneOf(importStatuses, {
       description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
     }),
@@ -100,8 +93,8 @@ export const ImportItem = Type.Object(
         'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
     }),
     outcome: Nullable(OneOf(outcomes, { description: 'What applying did; null before.' })),
-    flag: Nullable(Type.Integer({ description: 'Id of the imported flag.', examples: [12] })),
-    cohort: Nullable(Type.Integer({ description: 'Id of the imported cohort.', examples: [3] })),
+    flag: Nullable(Integer('Id of the imported flag.', 12)),
+    cohort: Nullable(Integer('Id of the imported cohort.', 3)),
   },
   { title: 'ImportItem', description: 'A flag or segment of the file.' },
 )
@@ -111,7 +104,7 @@ const Mapping = Type.Object({
   environment: Type.Optional(
     Nullable(Type.String({ maxLength: 200, description: 'Environment of the file.', examples: ['production'] })),
   ),
-  project: Type.Optional(Type.Integer({ description: 'Id of the project to import it into.', examples: [1] })),
+  project: Type.Optional(Integer('Id of the project to import it into.', 1)),
   name: Type.Optional(
     Type.String({
       minLength: 1,
@@ -143,10 +136,7 @@ const NewImport = Type.Object({
     }),
   ),
   environment_set: Type.Optional(
-    Type.Integer({
-      description: 'A set to import into. Without `mapping`, environments with the same names belong together.',
-      examples: [1],
-    }),
+    Integer('A set to import into. Without `mapping`, environments with the same names belong together.', 1),
   ),
   new_environment_set: Type.Optional(
     Type.String({
@@ -169,7 +159,7 @@ const NewImport = Type.Object({
       examples: ['0.11.4'],
     }),
   ),
-  include_archived: Type.Optional(Type.Boolean({ description: 'Import archived flags as well.' })),
+  include_archived: Type.Optional(Bool('Import archived flags as well.')),
 })
 
 const FlagExport = Type.Object(
@@ -177,7 +167,7 @@ const FlagExport = Type.Object(
     document: FreeObject('The file.', { flags: {} }),
     items: Type.Array(
       Type.Object({
-        key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+        key: Text('Key of the flag.', 'new-checkout'),
         status: OneOf(importStatuses, { description: '`exact`, `approximate` or `refused`.' }),
         reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
       }),
@@ -187,95 +177,78 @@ const FlagExport = Type.Object(
   { title: 'FlagExport', description: 'The flags of a project for another service.' },
 )
 
-const route = routesOf('Imports')
 const imports = '/api/organizations/:parent_lookup_organization_id/imports' as const
 const ImportParams = Type.Object({ ...OrganizationParams.properties, import_id: IdParam('Id of the import.') })
 
+const organizationRoute = routesOf('Imports', { params: OrganizationParams })
+const importRoute = routesOf('Imports', { params: ImportParams })
+const route = routesOf('Imports')
+
 export const importRoutes = {
-  list: route({
-    method: 'GET',
-    path: imports,
+  list: organizationRoute.get(imports, {
     operationId: 'listImports',
     summary: 'List imports, newest first',
     description: 'Imports into projects that the caller cannot see are left out, as are expired ones.',
     access: inOrganization('feature_flag:read'),
-    params: OrganizationParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(ImportPlan) },
   }),
-  create: route({
-    method: 'POST',
-    path: imports,
+  create: organizationRoute.post(imports, {
     operationId: 'planImport',
     summary: 'Read the file of another service and plan its import',
     description:
       'Changes no flag. Each flag and segment of the file is exact, approximate or refused, with reasons. A file that cannot be read returns 400 with the place in it. An organization has at most 20 plans; the oldest is deleted.',
     access: inOrganization('feature_flag:write'),
-    params: OrganizationParams,
     body: NewImport,
     responses: { 201: ImportPlan },
   }),
-  get: route({
-    method: 'GET',
-    path: `${imports}/:import_id`,
+  get: importRoute.get(`${imports}/:import_id`, {
     operationId: 'getImport',
     summary: 'Get an import',
     description: 'Returns the numbers for each project.',
     access: inOrganization('feature_flag:read'),
-    params: ImportParams,
     responses: { 200: ImportPlan },
   }),
-  items: route({
-    method: 'GET',
-    path: `${imports}/:import_id/items`,
+  items: importRoute.get(`${imports}/:import_id/items`, {
     operationId: 'listImportItems',
     summary: 'List the flags and segments of an import',
     description: 'In the order in which they are imported: what others depend on comes first, refused items last.',
     access: inOrganization('feature_flag:read'),
-    params: ImportParams,
     query: Type.Object({
       ...pageQuery,
-      status: Type.Optional(Type.String({ description: 'Only `exact`, `approximate` or `refused` items.' })),
-      project: Type.Optional(Type.Integer({ description: 'Only items of this project.' })),
-      target: Type.Optional(Type.Integer({ description: 'Only items of the target with this index.' })),
-      search: Type.Optional(Type.String({ description: 'Part of the key in the file.' })),
+      status: Type.Optional(Text('Only `exact`, `approximate` or `refused` items.')),
+      project: Type.Optional(Integer('Only items of this project.')),
+      target: Type.Optional(Integer('Only items of the target with this index.')),
+      search: Type.Optional(Text('Part of the key in the file.')),
     }),
     responses: { 200: Page(ImportItem) },
   }),
-  apply: route({
-    method: 'POST',
-    path: `${imports}/:import_id/apply`,
+  apply: importRoute.post(`${imports}/:import_id/apply`, {
     operationId: 'applyImport',
     summary: 'Import into all projects, all or nothing',
     description:
       'Creates what is new and updates what has changed at the source; what was changed here stays unless `overwrite` is true. Refused items are left out. Returns 409 when something has changed since the plan, and when the project needs approval. With `Accept: application/x-ndjson` the steps are streamed.',
     access: inOrganization('feature_flag:write'),
-    params: ImportParams,
     body: Type.Object({
       only: Type.Optional(
         Type.Union([Type.Literal('exact'), Type.Literal('all')], {
           description: '`exact`: without approximate items; `all` (default).',
         }),
       ),
-      overwrite: Type.Optional(Type.Boolean({ description: 'Replace what was changed or created here.' })),
+      overwrite: Type.Optional(Bool('Replace what was changed or created here.')),
     }),
     bodyOptional: true,
     mayConflict: true,
     responses: { 200: ImportPlan },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${imports}/:import_id`,
+  remove: importRoute.delete(`${imports}/:import_id`, {
     operationId: 'deleteImport',
     summary: 'Delete the plan of an import',
     description: 'What was imported stays.',
     access: inOrganization('feature_flag:write'),
-    params: ImportParams,
     responses: { 204: null },
   }),
-  export: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/export',
+  export: route.get('/api/projects/:project_id/feature_flags/export', {
     operationId: 'exportFlags',
     isAudited: true,
     summary: 'Write the flags of a project in the format of another service',
@@ -284,9 +257,7 @@ export const importRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      format: Type.Optional(
-        Type.String({ description: '`flagd` (default), `openfeature-manifest` or `posthog`.', examples: ['flagd'] }),
-      ),
+      format: Type.Optional(Text('`flagd` (default), `openfeature-manifest` or `posthog`.', 'flagd')),
     }),
     responses: { 200: FlagExport },
   }),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Instant, InstantInput, Nullable, ProjectParams } from '../schema.ts'
+import { Bool, Instant, InstantInput, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const InboxItem = Type.Object(
   {
@@ -12,14 +12,12 @@ export const InboxItem = Type.Object(
     }),
     at: Instant('When it happened.'),
     by: Nullable(UserBasic),
-    request_id: Type.Integer({ description: 'Id of the change request.', examples: [21] }),
-    title: Type.String({ description: 'Title of the change request.', examples: ['Update new-checkout'] }),
-    state: Type.String({ description: 'State of the change request now.', examples: ['applied'] }),
-    flag_id: Nullable(
-      Type.Integer({ description: 'Id of its flag; null for a cohort or a new flag.', examples: [12] }),
-    ),
-    text: Type.String({ description: 'The comment or the reason; empty for none.', examples: ['Looks right.'] }),
-    is_unread: Type.Boolean({ description: 'Whether it is newer than what the caller has seen.' }),
+    request_id: Integer('Id of the change request.', 21),
+    title: Text('Title of the change request.', 'Update new-checkout'),
+    state: Text('State of the change request now.', 'applied'),
+    flag_id: Nullable(Integer('Id of its flag; null for a cohort or a new flag.', 12)),
+    text: Text('The comment or the reason; empty for none.', 'Looks right.'),
+    is_unread: Bool('Whether it is newer than what the caller has seen.'),
   },
   { title: 'InboxItem', description: 'Something that happened to a change request that the caller takes part in.' },
 )
@@ -27,8 +25,8 @@ export type InboxItem = Static<typeof InboxItem>
 
 export const Inbox = Type.Object(
   {
-    waiting: Type.Integer({ description: 'Number of change requests that wait for the decision of the caller.' }),
-    unread: Type.Integer({ description: 'Number of unread items.' }),
+    waiting: Integer('Number of change requests that wait for the decision of the caller.'),
+    unread: Integer('Number of unread items.'),
     seen_until: Nullable(Instant('Until when the caller has seen the items; null for never.', null)),
     results: Type.Array(InboxItem, { description: 'The newest items, newest first.' }),
   },
@@ -36,29 +34,23 @@ export const Inbox = Type.Object(
 )
 export type Inbox = Static<typeof Inbox>
 
-const route = routesOf('Change requests')
+const route = routesOf('Change requests', { params: ProjectParams })
 
 export const inboxRoutes = {
-  get: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/inbox',
+  get: route.get('/api/projects/:project_id/inbox', {
     operationId: 'getInbox',
     summary: 'Get what waits for you, and what others decided and commented',
     description:
       'Decisions about your own requests, and comments on requests that you opened, decided or commented on. Your own actions are left out.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     responses: { 200: Inbox },
   }),
-  markSeen: route({
-    method: 'POST',
-    path: '/api/projects/:project_id/inbox/seen',
+  markSeen: route.post('/api/projects/:project_id/inbox/seen', {
     operationId: 'markInboxSeen',
     summary: 'Mark the items of your inbox as read',
     description: 'Items until that time are read from then on. An earlier time than before changes nothing.',
     access: inProject('feature_flag:read'),
     isAudited: false,
-    params: ProjectParams,
     body: Type.Object({ until: InstantInput('Time of the newest item that you have seen.') }),
     responses: { 204: null },
   }),

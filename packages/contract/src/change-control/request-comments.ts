@@ -2,18 +2,16 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
+import { IdParam, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const requestCommentCharactersMax = 10_000
 export const commentsPerRequestMax = 500
 
 export const RequestComment = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the comment.', examples: [5] }),
-    parent_id: Nullable(
-      Type.Integer({ description: 'The comment that it replies to; null for none.', examples: [null] }),
-    ),
-    text: Type.String({ description: 'The comment.', examples: ['Why not 20% first?'] }),
+    id: Integer('Unique id of the comment.', 5),
+    parent_id: Nullable(Integer('The comment that it replies to; null for none.', null)),
+    text: Text('The comment.', 'Why not 20% first?'),
     created_by: UserBasic,
     created_at: Instant('When it was written.'),
     edited_at: Nullable(Instant('When its author last edited it; null if never.', null)),
@@ -22,74 +20,59 @@ export const RequestComment = Type.Object(
 )
 export type RequestComment = Static<typeof RequestComment>
 
-const route = routesOf('Change requests')
 const comments = '/api/projects/:project_id/change_requests/:request_id/comments' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const CommentParams = Type.Object({ ...RequestParams.properties, comment_id: IdParam('Id of the comment.') })
-const Text = Type.String({
+const CommentText = Type.String({
   minLength: 1,
   maxLength: requestCommentCharactersMax,
   description: 'The comment.',
   examples: ['Why not 20% first?'],
 })
 
+const requestRoute = routesOf('Change requests', { params: RequestParams })
+const commentRoute = routesOf('Change requests', { params: CommentParams })
+
 export const requestCommentRoutes = {
-  list: route({
-    method: 'GET',
-    path: comments,
+  list: requestRoute.get(comments, {
     operationId: 'listRequestComments',
     summary: 'List the comments on a change request, oldest first',
     description: 'A reply names the comment that it answers in `parent_id`.',
     access: inProject('feature_flag:read'),
-    params: RequestParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(RequestComment) },
   }),
-  create: route({
-    method: 'POST',
-    path: comments,
+  create: requestRoute.post(comments, {
     operationId: 'createRequestComment',
     summary: 'Comment on a change request, or reply to a comment',
     description: `The requester and those who can approve are notified. At most ${commentsPerRequestMax} comments.`,
     access: inProject('feature_flag:write'),
-    params: RequestParams,
     body: Type.Object({
-      text: Text,
-      parent_id: Type.Optional(
-        Nullable(Type.Integer({ description: 'The comment to reply to. A reply has no replies.', examples: [null] })),
-      ),
+      text: CommentText,
+      parent_id: Type.Optional(Nullable(Integer('The comment to reply to. A reply has no replies.', null))),
     }),
     responses: { 201: RequestComment },
   }),
-  get: route({
-    method: 'GET',
-    path: `${comments}/:comment_id`,
+  get: commentRoute.get(`${comments}/:comment_id`, {
     operationId: 'getRequestComment',
     summary: 'Get a comment on a change request',
     description: 'Returns the comment as its author last edited it.',
     access: inProject('feature_flag:read'),
-    params: CommentParams,
     responses: { 200: RequestComment },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${comments}/:comment_id`,
+  update: commentRoute.patch(`${comments}/:comment_id`, {
     operationId: 'updateRequestComment',
     summary: 'Edit your own comment',
     description: 'Sets `edited_at`. No one can edit the comments of others.',
     access: inProject('feature_flag:write'),
-    params: CommentParams,
-    body: Type.Object({ text: Type.Optional(Text) }),
+    body: Type.Object({ text: Type.Optional(CommentText) }),
     responses: { 200: RequestComment },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${comments}/:comment_id`,
+  remove: commentRoute.delete(`${comments}/:comment_id`, {
     operationId: 'deleteRequestComment',
     summary: 'Delete a comment with its replies: your own, or any as an admin',
     description: 'The comment cannot be restored. The audit log keeps its text.',
     access: inProject('feature_flag:write'),
-    params: CommentParams,
     responses: { 204: null },
   }),
 }

@@ -3,7 +3,7 @@ import { FlagParams } from '../flags/flags.ts'
 import { codeRepositoriesMax } from '../limits.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
+import { IdParam, Instant, Integer, Nullable, ProjectParams } from '../schema.ts'
 
 export const codeReferencesMax = 10_000
 export const codePathCharactersMax = 1000
@@ -38,12 +38,12 @@ export type CodeReference = Static<typeof CodeReference>
 
 const CodeRepository = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the repository.', examples: [3] }),
+    id: Integer('Id of the repository.', 3),
     name: Type.String(RepositoryName),
     branch: Nullable(Type.String(Branch)),
     commit: Nullable(Type.String(Commit)),
     scanned_at: Instant('When it was scanned.'),
-    reference_count: Type.Integer({ description: 'Number of references to flags.', examples: [12] }),
+    reference_count: Integer('Number of references to flags.', 12),
   },
   { title: 'CodeRepository', description: 'A repository whose source code was scanned for flags.' },
 )
@@ -77,34 +77,28 @@ const CodeReferencesWrite = Type.Object(
 )
 export type CodeReferencesWrite = Static<typeof CodeReferencesWrite>
 
-const route = routesOf('Code references')
 const project = '/api/projects/:project_id' as const
 
+const projectRoute = routesOf('Code references', { params: ProjectParams })
+const route = routesOf('Code references')
+
 export const codeReferenceRoutes = {
-  replace: route({
-    method: 'PUT',
-    path: `${project}/code_references`,
+  replace: projectRoute.put(`${project}/code_references`, {
     operationId: 'replaceCodeReferences',
     summary: 'Replace the code references of a repository',
     description: `Replaces all of them at once, as \`halyard code-refs\` does after a scan. A project has at most ${codeRepositoriesMax} repositories.`,
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: CodeReferencesWrite,
     responses: { 200: CodeRepository },
   }),
-  listRepositories: route({
-    method: 'GET',
-    path: `${project}/code_repositories`,
+  listRepositories: projectRoute.get(`${project}/code_repositories`, {
     operationId: 'listCodeRepositories',
     summary: 'List the repositories that were scanned for flags',
     description: 'Ordered by name.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     responses: { 200: Type.Array(CodeRepository) },
   }),
-  removeRepository: route({
-    method: 'DELETE',
-    path: `${project}/code_repositories/:repository_id`,
+  removeRepository: route.delete(`${project}/code_repositories/:repository_id`, {
     operationId: 'deleteCodeRepository',
     summary: 'Delete a repository and its code references',
     description: 'Flags that only its code names can then be archived.',
@@ -112,9 +106,7 @@ export const codeReferenceRoutes = {
     params: Type.Object({ ...ProjectParams.properties, repository_id: IdParam('Id of the repository.') }),
     responses: { 204: null },
   }),
-  listOfFlag: route({
-    method: 'GET',
-    path: `${project}/feature_flags/:id/code_references`,
+  listOfFlag: route.get(`${project}/feature_flags/:id/code_references`, {
     operationId: 'listFlagCodeReferences',
     summary: 'List the lines of code that name a flag',
     description: 'As of the last scan of each repository, by repository, file and line.',

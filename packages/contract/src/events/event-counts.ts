@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
-import { inProject, route } from '../route.ts'
-import { Instant, Nullable, ProjectParams } from '../schema.ts'
+import { inProject, routesOf } from '../route.ts'
+import { Bool, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
 
 /** The longest time that one request covers. */
 export const eventCountHoursMax = 24
@@ -12,10 +12,10 @@ export const countIntervalsMax = 120
 const EventCounts = Type.Object(
   {
     from: Instant('Start of the first interval.'),
-    interval_minutes: Type.Integer({ description: 'Length of an interval.', examples: [1] }),
+    interval_minutes: Integer('Length of an interval.', 1),
     events: Type.Array(
       Type.Object({
-        event: Type.String({ description: 'Name of the event.', examples: ['$feature_flag_called'] }),
+        event: Text('Name of the event.', '$feature_flag_called'),
         counts: Type.Array(Type.Integer(), { description: 'One number per interval.', examples: [[3, 0, 12]] }),
       }),
       {
@@ -33,18 +33,18 @@ export const eventCountByValueHoursMax = 8 * 24
 const EventCountsByValue = Type.Object(
   {
     from: Instant('Start of the first hour.'),
-    is_counted: Type.Boolean({ description: 'Whether events are counted by the value of this flag now.' }),
+    is_counted: Bool('Whether events are counted by the value of this flag now.'),
     events: Type.Array(
       Type.Object({
-        event: Type.String({ description: 'Name of the event.', examples: ['order_completed'] }),
-        count: Type.Integer({ description: 'How many carried the flag.', examples: [15] }),
+        event: Text('Name of the event.', 'order_completed'),
+        count: Integer('How many carried the flag.', 15),
       }),
       { description: `Events that carried the flag, the most frequent first; at most ${countedEventsMax}.` },
     ),
-    event: Nullable(Type.String({ description: 'The counted event; null for none.', examples: ['order_completed'] })),
+    event: Nullable(Text('The counted event; null for none.', 'order_completed')),
     series: Type.Array(
       Type.Object({
-        value: Type.String({ description: 'The value that the events carried.', examples: ['true'] }),
+        value: Text('The value that the events carried.', 'true'),
         counts: Type.Array(Type.Integer(), { description: 'One number per hour.', examples: [[3, 0, 12]] }),
       }),
       { description: 'One entry per value.' },
@@ -54,11 +54,10 @@ const EventCountsByValue = Type.Object(
 )
 export type EventCountsByValue = Static<typeof EventCountsByValue>
 
+const route = routesOf('Event counts')
+
 export const eventCountRoutes = {
-  list: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/event_counts',
-    tag: 'Event counts',
+  list: route.get('/api/projects/:project_id/event_counts', {
     operationId: 'listEventCounts',
     summary: 'Count events by interval, to compare with changes of flags',
     description: `Counts by minute are kept for a week, with ClickHouse for a year. At most ${eventCountHoursMax} hours in at most ${countIntervalsMax} intervals.`,
@@ -70,10 +69,7 @@ export const eventCountRoutes = {
     }),
     responses: { 200: EventCounts },
   }),
-  byValue: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/:id/event_counts',
-    tag: 'Event counts',
+  byValue: route.get('/api/projects/:project_id/feature_flags/:id/event_counts', {
     operationId: 'listFeatureFlagEventCounts',
     summary: 'Count an event by the value of the flag, hour by hour',
     description:

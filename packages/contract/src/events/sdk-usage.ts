@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
-import { Instant, ProjectParams } from '../schema.ts'
+import { inProject, routesOf } from '../route.ts'
+import { Instant, Integer, ProjectParams, Text } from '../schema.ts'
 
 const ConnectedSdk = Type.Object(
   {
-    library: Type.String({ description: 'From the user agent, or from `$lib` of events.', examples: ['posthog-node'] }),
-    version: Type.String({ description: 'Its version; empty if unknown.', examples: ['5.6.0'] }),
-    calls: Type.Integer({ description: 'Number of requests.', examples: [1200] }),
+    library: Text('From the user agent, or from `$lib` of events.', 'posthog-node'),
+    version: Text('Its version; empty if unknown.', '5.6.0'),
+    calls: Integer('Number of requests.', 1200),
     first_seen_at: Instant('When it called first.'),
     last_seen_at: Instant('When it called last, within a minute.'),
   },
@@ -14,11 +14,10 @@ const ConnectedSdk = Type.Object(
 )
 export type ConnectedSdk = Static<typeof ConnectedSdk>
 
+const route = routesOf('Connected SDKs')
+
 export const sdkUsageRoutes = {
-  list: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/connected_sdks',
-    tag: 'Connected SDKs',
+  list: route.get('/api/projects/:project_id/connected_sdks', {
     operationId: 'listConnectedSdks',
     summary: 'List the SDKs that call the project',
     description:

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams, flagKeyCharactersMax } from '../flags/flags.ts'
 import { type Credential, inProject, open, routesOf } from '../route.ts'
-import { FreeValueInput, Instant, kibibyte, Nullable } from '../schema.ts'
+import { Bool, FreeValueInput, Instant, kibibyte, Nullable, Text } from '../schema.ts'
 
 /** Flags in one report. */
 export const shadowFlagsMax = 1000
@@ -48,7 +48,7 @@ export const ShadowSummary = Type.Object(
     agree: count('Evaluations with the same value.'),
     differ: count('Evaluations with different values.'),
     failed: count('Evaluations that Halyard failed to make. They are not compared.'),
-    since: Nullable(Type.String({ description: 'First day with comparisons, in UTC.', examples: ['2026-03-01'] })),
+    since: Nullable(Text('First day with comparisons, in UTC.', '2026-03-01')),
     last_difference: Nullable(
       Type.Object(
         {
@@ -72,9 +72,7 @@ const route = routesOf('Shadow mode')
 const secretOrPersonal: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
 
 export const shadowRoutes = {
-  report: route({
-    method: 'POST',
-    path: '/api/shadow_reports',
+  report: route.post('/api/shadow_reports', {
     operationId: 'reportShadow',
     isAudited: false,
     summary: 'Report how often another service and Halyard agreed',
@@ -85,14 +83,12 @@ export const shadowRoutes = {
     body: ShadowReport,
     responses: {
       200: Type.Object(
-        { counted: Type.Boolean({ description: 'False when the report was known.', examples: [true] }) },
+        { counted: Bool('False when the report was known.', true) },
         { title: 'ShadowReceipt', description: 'Whether the report was counted.' },
       ),
     },
   }),
-  get: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/:id/shadow',
+  get: route.get('/api/projects/:project_id/feature_flags/:id/shadow', {
     operationId: 'getFlagShadow',
     summary: 'Get how often another service and Halyard agreed on a flag',
     description: 'Sums over the last 90 days.',

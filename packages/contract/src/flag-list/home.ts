@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { ScheduledChange } from '../flags/scheduled-changes.ts'
 import { UserBasic } from '../organizations/users.ts'
-import { inProject, route } from '../route.ts'
-import { Instant, Nullable, ProjectParams } from '../schema.ts'
+import { inProject, routesOf } from '../route.ts'
+import { Bool, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
 import { flagUsageDays } from './flag-list.ts'
 
 /** Entries of each list; counts are not limited. */
@@ -10,15 +10,15 @@ export const homeEntriesMax = 6
 export const homeChangesMax = 10
 
 const flagFields = {
-  id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-  key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+  id: Integer('Id of the flag.', 12),
+  key: Text('Key of the flag.', 'new-checkout'),
 }
 
 const HomeRequest = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the change request.', examples: [21] }),
-    title: Type.String({ description: 'Its title.', examples: ['Update new-checkout'] }),
-    state: Type.String({ description: 'Its state.', examples: ['pending'] }),
+    id: Integer('Id of the change request.', 21),
+    title: Text('Its title.', 'Update new-checkout'),
+    state: Text('Its state.', 'pending'),
     created_by: UserBasic,
     created_at: Instant('When it was opened.'),
   },
@@ -41,14 +41,12 @@ export type HomeSchedule = Static<typeof HomeSchedule>
 
 const HomeChange = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the activity entry.', examples: [41] }),
-    activity: Type.String({ description: 'What was done.', examples: ['updated'] }),
-    flag_id: Type.String({ description: 'Id of the flag.', examples: ['12'] }),
-    name: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    id: Integer('Id of the activity entry.', 41),
+    activity: Text('What was done.', 'updated'),
+    flag_id: Text('Id of the flag.', '12'),
+    name: Text('Key of the flag.', 'new-checkout'),
     fields: Type.Array(Type.String(), { description: 'Names of the changed fields.', examples: [['active']] }),
-    active: Nullable(
-      Type.Boolean({ description: 'Whether it was switched on or off; null for neither.', examples: [true] }),
-    ),
+    active: Nullable(Bool('Whether it was switched on or off; null for neither.', true)),
     by: Nullable(UserBasic),
     at: Instant('When it was done.'),
   },
@@ -59,7 +57,7 @@ export type HomeChange = Static<typeof HomeChange>
 const requests = (description: string) =>
   Type.Object(
     {
-      count: Type.Integer({ description: 'Number of requests.', examples: [1] }),
+      count: Integer('Number of requests.', 1),
       results: Type.Array(HomeRequest, { description: `The newest, at most ${homeEntriesMax}.` }),
     },
     { description },
@@ -69,25 +67,25 @@ const ProjectHome = Type.Object(
   {
     flags: Type.Object(
       {
-        total: Type.Integer({ description: 'Number of flags.', examples: [8] }),
-        active: Type.Integer({ description: 'How many of them are switched on.', examples: [5] }),
-        stale: Type.Integer({ description: 'How many of them are stale.', examples: [2] }),
+        total: Integer('Number of flags.', 8),
+        active: Integer('How many of them are switched on.', 5),
+        stale: Integer('How many of them are stale.', 2),
       },
       { description: 'The flags of the project; deleted and archived ones do not count.' },
     ),
-    is_connected: Type.Boolean({ description: 'Whether an application has called the project.' }),
+    is_connected: Bool('Whether an application has called the project.'),
     waiting: requests('Change requests that the caller can decide about.'),
     conflicts: requests("The caller's change requests that conflict with a later change."),
     upcoming: Type.Object(
       {
-        count: Type.Integer({ description: 'Number of pending scheduled changes.', examples: [1] }),
+        count: Integer('Number of pending scheduled changes.', 1),
         results: Type.Array(HomeSchedule, { description: `The next ones, at most ${homeEntriesMax}.` }),
       },
       { description: 'Ramps and other scheduled changes; paused ones are not listed.' },
     ),
     rolled_back: Type.Object(
       {
-        count: Type.Integer({ description: 'Number of flags.', examples: [0] }),
+        count: Integer('Number of flags.', 0),
         results: Type.Array(Type.Object({ ...flagFields, updated_at: Instant('When the flag was last changed.') }), {
           description: `The last ones, at most ${homeEntriesMax}.`,
         }),
@@ -110,11 +108,10 @@ const ProjectHome = Type.Object(
 )
 export type ProjectHome = Static<typeof ProjectHome>
 
+const route = routesOf('Home')
+
 export const homeRoutes = {
-  get: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/home',
-    tag: 'Home',
+  get: route.get('/api/projects/:project_id/home', {
     operationId: 'getProjectHome',
     summary: 'Get what waits for you, what comes next and what happened in the project',
     description: 'Freezes, and what others decided about your requests, have routes of their own.',

@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox'
-import { FreeObject, Instant, Nullable } from '../schema.ts'
+import { FreeObject, Instant, Integer, Nullable, Text } from '../schema.ts'
 
 export const ActivityChange = Type.Object(
   {
-    type: Type.String({ description: 'Type of the changed object.', examples: ['FeatureFlag'] }),
+    type: Text('Type of the changed object.', 'FeatureFlag'),
     action: Type.Union([Type.Literal('created'), Type.Literal('changed'), Type.Literal('deleted')], {
       description: 'What happened to the field.',
       examples: ['changed'],
     }),
-    field: Nullable(Type.String({ description: 'Name of the field.', examples: ['active'] })),
+    field: Nullable(Text('Name of the field.', 'active')),
     before: Type.Unknown({ description: 'Previous value.', examples: [true] }),
     after: Type.Unknown({ description: 'New value.', examples: [false] }),
   },
@@ -17,21 +17,18 @@ export const ActivityChange = Type.Object(
 
 export const ActivityEntry = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the entry.', examples: [41] }),
+    id: Integer('Unique id of the entry.', 41),
     user: FreeObject('The author: `{first_name, email}`, or the system.', {
       id: 1,
       first_name: 'Ada',
       email: 'ada@example.com',
     }),
-    activity: Type.String({
-      description: 'What happened: `created`, `updated`, `deleted` and others.',
-      examples: ['updated'],
-    }),
-    scope: Type.String({ description: 'Type of the object.', examples: ['FeatureFlag'] }),
-    item_id: Type.String({ description: 'Id of the object.', examples: ['12'] }),
+    activity: Text('What happened: `created`, `updated`, `deleted` and others.', 'updated'),
+    scope: Text('Type of the object.', 'FeatureFlag'),
+    item_id: Text('Id of the object.', '12'),
     detail: Type.Object(
       {
-        name: Type.String({ description: 'Name or key of the object at that time.', examples: ['new-checkout'] }),
+        name: Text('Name or key of the object at that time.', 'new-checkout'),
         short_id: Type.Null({ description: 'Always null.' }),
         type: Type.Null({ description: 'Always null.' }),
         changes: Nullable(Type.Array(ActivityChange, { description: 'Changed fields.' })),
@@ -39,7 +36,7 @@ export const ActivityEntry = Type.Object(
       },
       { description: 'What was changed.' },
     ),
-    through: Nullable(Type.String({ description: 'Label of the API key that was used.', examples: ['CI'] })),
+    through: Nullable(Text('Label of the API key that was used.', 'CI')),
     created_at: Instant('When it happened.'),
   },
   { title: 'ActivityEntry', description: 'One entry of the activity log.' },
@@ -49,19 +46,19 @@ export type ActivityEntry = Static<typeof ActivityEntry>
 /** The fields that an activity response adds to the documented shape. */
 export const activityAnswer = {
   results: Type.Array(ActivityEntry, { description: 'Entries of this page.' }),
-  count: Type.Integer({ description: 'Number of all entries that match.', examples: [1] }),
-  total_count: Type.Integer({ description: 'Same as `count`.', examples: [1] }),
-  next: Nullable(Type.String({ description: 'URL of the next page.', examples: [null] })),
-  previous: Nullable(Type.String({ description: 'URL of the previous page.', examples: [null] })),
+  count: Integer('Number of all entries that match.', 1),
+  total_count: Integer('Same as `count`.', 1),
+  next: Nullable(Text('URL of the next page.', null)),
+  previous: Nullable(Text('URL of the previous page.', null)),
 }
 
 export const activityQuery = {
-  limit: Type.Optional(Type.Integer({ description: 'Entries per page (default 10, at most 1000).' })),
-  offset: Type.Optional(Type.Integer({ description: 'Index of the first entry.' })),
-  page: Type.Optional(Type.Integer({ description: 'Page number from 1, instead of offset.' })),
-  user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or email).' })),
-  activity: Type.Optional(Type.String({ description: 'Only entries of this kind, such as `created`.' })),
-  entry_id: Type.Optional(Type.Integer({ description: 'Only the entry with this id.' })),
+  limit: Type.Optional(Integer('Entries per page (default 10, at most 1000).')),
+  offset: Type.Optional(Integer('Index of the first entry.')),
+  page: Type.Optional(Integer('Page number from 1, instead of offset.')),
+  user: Type.Optional(Text('Only entries by this user (id, UUID or email).')),
+  activity: Type.Optional(Text('Only entries of this kind, such as `created`.')),
+  entry_id: Type.Optional(Integer('Only the entry with this id.')),
   date_from: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries at or after this instant.' })),
   date_to: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries before this instant.' })),
 }

@@ -4,17 +4,20 @@ import { Page, pageQuery } from '../page.ts'
 import { ProblemBody } from '../problem.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   FreeListInput,
   FreeObject,
   FreeObjectInput,
   IdInput,
   IdParam,
   Instant,
+  Integer,
   mebibyte,
   Nullable,
   ProjectParams,
   ShapedObject,
   ShapedObjectInput,
+  Text,
   Uuid,
 } from '../schema.ts'
 import { activityAnswer, activityQuery } from './activity.ts'
@@ -26,45 +29,37 @@ export const cohortDescriptionCharactersMax = 1000
 /** PostHog's shape; the last four fields are Halyard's. */
 export const Cohort = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the cohort.', examples: [7] }),
-    name: Type.String({ description: 'Name of the cohort.', examples: ['Beta testers'] }),
-    description: Type.String({ description: 'Description of the cohort.', examples: ['Customers who opted in'] }),
+    id: Integer('Unique id of the cohort.', 7),
+    name: Text('Name of the cohort.', 'Beta testers'),
+    description: Text('Description of the cohort.', 'Customers who opted in'),
     groups: Type.Array(Type.Unknown(), {
       description: 'Always empty: legacy groups are returned as filters.',
       examples: [[]],
     }),
-    deleted: Type.Boolean({ description: 'Whether the cohort is soft-deleted.', examples: [false] }),
+    deleted: Bool('Whether the cohort is soft-deleted.', false),
     filters: ShapedObject(CohortFilters),
     query: Type.Null({ description: 'Always null: HogQL queries are not supported.' }),
-    is_calculating: Type.Boolean({ description: 'Whether the cohort is being counted or filled.', examples: [false] }),
+    is_calculating: Bool('Whether the cohort is being counted or filled.', false),
     created_by: UserBasic,
     created_at: Instant('When the cohort was created.'),
     last_calculation: Nullable(Instant('When the members were last counted.')),
-    errors_calculating: Type.Integer({
-      description: 'Number of consecutive failures to count or fill.',
-      examples: [0],
-    }),
-    count: Nullable(Type.Integer({ description: 'Number of members; null before the first count.', examples: [42] })),
-    is_static: Type.Boolean({ description: 'Whether the cohort is a fixed list of persons.', examples: [false] }),
-    last_error: Nullable(Type.String({ description: 'Message of the last failure.', examples: [null] })),
+    errors_calculating: Integer('Number of consecutive failures to count or fill.', 0),
+    count: Nullable(Integer('Number of members; null before the first count.', 42)),
+    is_static: Bool('Whether the cohort is a fixed list of persons.', false),
+    last_error: Nullable(Text('Message of the last failure.', null)),
     progress: Nullable(
       Type.Object(
         {
-          processed: Type.Integer({ description: 'Number of persons or ids processed.', examples: [500] }),
-          total: Nullable(
-            Type.Integer({ description: 'Number of persons or ids to process, if known.', examples: [2000] }),
-          ),
+          processed: Integer('Number of persons or ids processed.', 500),
+          total: Nullable(Integer('Number of persons or ids to process, if known.', 2000)),
         },
         { description: 'Progress of counting or filling; null when idle.', examples: [null] },
       ),
     ),
-    version: Type.Integer({
-      description: 'Incremented by each change; send it back to detect conflicts (409).',
-      examples: [1],
-    }),
+    version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
     counted_events: Type.Array(
       Type.Object({
-        event: Type.String({ description: 'Name of the event.', examples: ['paid'] }),
+        event: Text('Name of the event.', 'paid'),
         counted_since: Instant('Since when the event is counted; what people did before is not known.'),
       }),
       { description: 'The events that its behavioral filters name.', examples: [[]] },
@@ -109,15 +104,11 @@ export const CohortWrite = Type.Object(
       FreeListInput(10_000, 4 * mebibyte, 'The older form of `filters`: any of these groups of properties.'),
     ),
     query: Type.Optional(Nullable(FreeObjectInput(mebibyte, 'Not supported; must be null.'))),
-    is_static: Type.Optional(
-      Type.Boolean({ description: 'Whether the cohort is a fixed list of persons. Cannot be changed later.' }),
-    ),
-    deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the cohort, `false` restores it.' })),
+    is_static: Type.Optional(Bool('Whether the cohort is a fixed list of persons. Cannot be changed later.')),
+    deleted: Type.Optional(Bool('`true` soft-deletes the cohort, `false` restores it.')),
     distinct_ids: Type.Optional(distinctIds),
     person_ids: Type.Optional(personIds),
-    version: Type.Optional(
-      Type.Integer({ description: 'Version that the change is based on. Returns 409 if it is out of date.' }),
-    ),
+    version: Type.Optional(Integer('Version that the change is based on. Returns 409 if it is out of date.')),
   },
   {
     title: 'CohortWrite',
@@ -167,9 +158,9 @@ const CohortMember = Type.Object(
 const CohortChanged = Type.Object(
   {
     ...Cohort.properties,
-    added: Type.Optional(Type.Integer({ description: 'Number of persons added.', examples: [2] })),
-    removed: Type.Optional(Type.Integer({ description: 'Number of persons removed.', examples: [0] })),
-    unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.', examples: [0] })),
+    added: Type.Optional(Integer('Number of persons added.', 2)),
+    removed: Type.Optional(Integer('Number of persons removed.', 0)),
+    unknown: Type.Optional(Integer('Number of ids without a person.', 0)),
     unknown_ids: Type.Optional(
       Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
     ),
@@ -182,7 +173,7 @@ const MemberPerson = Type.Object(
     id: Uuid('UUID of the person.'),
     uuid: Uuid('UUID of the person.'),
     type: Type.Literal('person', { description: 'Always `person`.' }),
-    name: Type.String({ description: 'Display name of the person.', examples: ['ada@example.com'] }),
+    name: Text('Display name of the person.', 'ada@example.com'),
     distinct_ids: Type.Array(Type.String(), { description: 'Distinct ids of the person.', examples: [['user-1']] }),
     properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
     created_at: Instant('When the person was created.'),
@@ -193,8 +184,8 @@ const MemberPerson = Type.Object(
 const CohortPersons = Type.Object(
   {
     results: Type.Array(MemberPerson, { description: 'Members of this page.' }),
-    next: Nullable(Type.String({ description: 'URL of the next page.', examples: [null] })),
-    previous: Nullable(Type.String({ description: 'URL of the previous page.', examples: [null] })),
+    next: Nullable(Text('URL of the next page.', null)),
+    previous: Nullable(Text('URL of the previous page.', null)),
   },
   { title: 'PageOfCohortPersons', description: 'A page of members of a cohort.' },
 )
@@ -202,172 +193,132 @@ const CohortPersons = Type.Object(
 const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
 const CohortActivity = Type.Object(activityAnswer, { title: 'PageOfActivity', description: 'A page of activity.' })
 
-const route = routesOf('Cohorts')
 const cohorts = '/api/projects/:project_id/cohorts' as const
 
+const projectRoute = routesOf('Cohorts', { params: ProjectParams })
+const cohortRoute = routesOf('Cohorts', { params: CohortParams })
+
 export const cohortRoutes = {
-  list: route({
-    method: 'GET',
-    path: cohorts,
+  list: projectRoute.get(cohorts, {
     operationId: 'listCohorts',
     summary: 'List the cohorts of the project, newest first',
     description: 'Returns a page of cohorts with their filters and member counts.',
     access: inProject('cohort:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of the name.' })),
+      search: Type.Optional(Text('Part of the name.')),
       type: Type.Optional(Type.String({ enum: ['static', 'dynamic'], description: 'Only cohorts of this type.' })),
-      deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted cohorts instead.' })),
+      deleted: Type.Optional(Bool('`true` lists the deleted cohorts instead.')),
     }),
     responses: { 200: Page(Cohort) },
   }),
-  create: route({
-    method: 'POST',
-    path: cohorts,
+  create: projectRoute.post(cohorts, {
     operationId: 'createCohort',
     summary: 'Create a cohort: dynamic by filters, or static from distinct ids, persons or a CSV file',
     description:
       'With `is_static` and `distinct_ids`, `person_ids` or a CSV file the cohort is a fixed list; otherwise it is dynamic and evaluated on every request. Members are counted in the background.',
     access: inProject('cohort:write'),
-    params: ProjectParams,
-    query: Type.Object({ name: Type.Optional(Type.String({ description: 'The name, when the body is `text/csv`.' })) }),
+    query: Type.Object({ name: Type.Optional(Text('The name, when the body is `text/csv`.')) }),
     body: CohortWrite,
     responses: { 201: CohortChanged },
   }),
-  get: route({
-    method: 'GET',
-    path: `${cohorts}/:id`,
+  get: cohortRoute.get(`${cohorts}/:id`, {
     operationId: 'getCohort',
     summary: 'Get a cohort, deleted or not',
     description: 'Returns the cohort with its filters, its count and the state of the count.',
     access: inProject('cohort:read'),
-    params: CohortParams,
     responses: { 200: Cohort },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${cohorts}/:id`,
+  update: cohortRoute.patch(`${cohorts}/:id`, {
     operationId: 'updateCohort',
     summary: 'Change, delete (`deleted: true`) or restore a cohort; listed persons are added',
     description: 'Changes only the fields that the body contains. A cohort that a flag uses cannot be deleted.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     body: CohortWrite,
     mayConflict: true,
     responses: { 200: CohortChanged },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${cohorts}/:id`,
+  remove: cohortRoute.delete(`${cohorts}/:id`, {
     operationId: 'deleteCohort',
     summary: 'Not allowed: cohorts are deleted by PATCH with `deleted: true`',
     description: 'Always returns 405. Cohorts are soft-deleted, so that they can be restored.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     responses: { 405: ProblemBody },
   }),
-  persons: route({
-    method: 'GET',
-    path: `${cohorts}/:id/persons`,
+  persons: cohortRoute.get(`${cohorts}/:id/persons`, {
     operationId: 'listCohortPersons',
     summary: 'List the members of a cohort, newest first',
     description: 'For a dynamic cohort the members are evaluated at the time of the request.',
     access: inProject('cohort:read'),
-    params: CohortParams,
     query: Type.Object({
       ...pageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of a distinct id or of a property.' })),
+      search: Type.Optional(Text('Part of a distinct id or of a property.')),
     }),
     responses: { 200: CohortPersons },
   }),
-  addPersons: route({
-    method: 'POST',
-    path: `${cohorts}/:id/persons`,
+  addPersons: cohortRoute.post(`${cohorts}/:id/persons`, {
     operationId: 'addCohortPersons',
     summary: 'Add members to a static cohort: distinct ids, persons or a CSV file',
     description:
       'Accepts JSON or a CSV file (`text/csv` or `multipart/form-data`) with one id per line. Ids without a person are skipped and counted in `unknown`.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     body: CohortMembers,
     mayConflict: true,
     responses: { 200: CohortChanged },
   }),
-  addToStatic: route({
-    method: 'PATCH',
-    path: `${cohorts}/:id/add_persons_to_static_cohort`,
+  addToStatic: cohortRoute.patch(`${cohorts}/:id/add_persons_to_static_cohort`, {
     operationId: 'addPersonsToStaticCohort',
     summary: 'Add members to a static cohort',
     description: 'The same as `POST …/persons/`, at the path that PostHog uses.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     body: CohortMembers,
     mayConflict: true,
     responses: { 200: CohortChanged },
   }),
-  removeFromStatic: route({
-    method: 'PATCH',
-    path: `${cohorts}/:id/remove_person_from_static_cohort`,
+  removeFromStatic: cohortRoute.patch(`${cohorts}/:id/remove_person_from_static_cohort`, {
     operationId: 'removePersonFromStaticCohort',
     summary: 'Remove members from a static cohort',
     description: 'Removes persons by distinct id or UUID. Ids without a person are counted in `unknown`.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     body: CohortMember,
     mayConflict: true,
     responses: { 200: CohortChanged },
   }),
-  duplicate: route({
-    method: 'POST',
-    path: `${cohorts}/:id/duplicate_as_static_cohort`,
+  duplicate: cohortRoute.post(`${cohorts}/:id/duplicate_as_static_cohort`, {
     operationId: 'duplicateCohortAsStatic',
     summary: 'Create a static copy of a dynamic cohort, filled in the background',
     description: 'Returns the new cohort at once; `is_calculating` is true until all members have been added.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     responses: { 200: Cohort },
   }),
-  duplicateByGet: route({
-    method: 'GET',
-    path: `${cohorts}/:id/duplicate_as_static_cohort`,
+  duplicateByGet: cohortRoute.get(`${cohorts}/:id/duplicate_as_static_cohort`, {
     operationId: 'duplicateCohortAsStaticWithGet',
     isAudited: true,
     summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
     description: 'The same as with POST, for clients that use GET as PostHog does. Creates a new cohort on each call.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     responses: { 200: Cohort },
   }),
-  calculate: route({
-    method: 'POST',
-    path: `${cohorts}/:id/calculate`,
+  calculate: cohortRoute.post(`${cohorts}/:id/calculate`, {
     operationId: 'calculateCohort',
     summary: 'Recount a dynamic cohort in the background',
     description: 'Returns the cohort at once; `is_calculating` is true until the count is done.',
     access: inProject('cohort:write'),
-    params: CohortParams,
     responses: { 200: Cohort },
   }),
-  activity: route({
-    method: 'GET',
-    path: `${cohorts}/:id/activity`,
+  activity: cohortRoute.get(`${cohorts}/:id/activity`, {
     operationId: 'listCohortActivity',
     summary: 'List the activity of a cohort, newest first',
     description: 'Returns who changed which field of the cohort and when.',
     access: inProject('activity_log:read', 'cohort:read'),
-    params: CohortParams,
     query: Type.Object(activityQuery),
     responses: { 200: CohortActivity },
   }),
-  projectActivity: route({
-    method: 'GET',
-    path: `${cohorts}/activity`,
+  projectActivity: projectRoute.get(`${cohorts}/activity`, {
     operationId: 'listProjectCohortActivity',
     summary: 'List the activity of all cohorts of the project, newest first',
     description: 'Returns who changed which cohort of the project and when.',
     access: inProject('activity_log:read', 'cohort:read'),
-    params: ProjectParams,
     query: Type.Object(activityQuery),
     responses: { 200: CohortActivity },
   }),

@@ -4,13 +4,17 @@ import { Page, pageQuery } from '../page.ts'
 import { ProblemBody } from '../problem.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   descriptionCharactersMax,
   FreeObject,
   IdParam,
   Instant,
+  Integer,
   Nullable,
+  Numeric,
   ProjectParams,
   TagsInput,
+  Text,
 } from '../schema.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 
@@ -22,21 +26,21 @@ const TileMetric = Type.Union(
 )
 
 const basic = {
-  id: Type.Integer({ description: 'Unique id of the dashboard.', examples: [3] }),
-  name: Type.String({ description: 'Name of the dashboard.', examples: ['Usage of new-checkout'] }),
-  description: Type.String({ description: 'Description of the dashboard.', examples: ['Generated with the flag'] }),
-  pinned: Type.Boolean({ description: 'Whether the dashboard is pinned in the list.', examples: [false] }),
+  id: Integer('Unique id of the dashboard.', 3),
+  name: Text('Name of the dashboard.', 'Usage of new-checkout'),
+  description: Text('Description of the dashboard.', 'Generated with the flag'),
+  pinned: Bool('Whether the dashboard is pinned in the list.', false),
   created_at: Instant('When the dashboard was created.'),
   created_by: UserBasic,
-  is_shared: Type.Boolean({ description: 'Whether the dashboard is public. Always false.', examples: [false] }),
-  deleted: Type.Boolean({ description: 'Whether the dashboard is soft-deleted.', examples: [false] }),
-  creation_mode: Type.String({ description: 'Always `default`.', examples: ['default'] }),
+  is_shared: Bool('Whether the dashboard is public. Always false.', false),
+  deleted: Bool('Whether the dashboard is soft-deleted.', false),
+  creation_mode: Text('Always `default`.', 'default'),
   tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [[]] }),
-  restriction_level: Type.Integer({ description: 'Always 21: every member of the project can edit.', examples: [21] }),
-  effective_restriction_level: Type.Integer({ description: 'Same as `restriction_level`.', examples: [21] }),
-  effective_privilege_level: Type.Integer({ description: 'Always 37: the caller can edit.', examples: [37] }),
-  feature_flag: Nullable(Type.Integer({ description: 'The flag whose usage it shows.', examples: [12] })),
-  is_enriched: Type.Boolean({ description: 'Shows views and interactions as well.', examples: [false] }),
+  restriction_level: Integer('Always 21: every member of the project can edit.', 21),
+  effective_restriction_level: Integer('Same as `restriction_level`.', 21),
+  effective_privilege_level: Integer('Always 37: the caller can edit.', 37),
+  feature_flag: Nullable(Integer('The flag whose usage it shows.', 12)),
+  is_enriched: Bool('Shows views and interactions as well.', false),
 }
 export const DashboardBasic = Type.Object(basic, {
   title: 'DashboardSummary',
@@ -46,18 +50,12 @@ export type DashboardBasic = Static<typeof DashboardBasic>
 
 export const DashboardTile = Type.Object(
   {
-    id: Type.Integer({ description: 'Position of the tile, from 1.', examples: [1] }),
+    id: Integer('Position of the tile, from 1.', 1),
     insight: Type.Object(
       {
-        name: Type.String({
-          description: 'Title of the chart.',
-          examples: ['Calls of new-checkout per day, by variant'],
-        }),
-        feature_flag: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-        metric: Type.String({
-          description: 'What is counted: `calls`, `people`, `views` or `interactions`.',
-          examples: ['calls'],
-        }),
+        name: Text('Title of the chart.', 'Calls of new-checkout per day, by variant'),
+        feature_flag: Integer('Id of the flag.', 12),
+        metric: Text('What is counted: `calls`, `people`, `views` or `interactions`.', 'calls'),
         interval: Type.Literal('day', { description: 'Always `day`.' }),
         days: Type.Array(Type.String(), {
           description: 'The days of the series, in UTC.',
@@ -65,12 +63,9 @@ export const DashboardTile = Type.Object(
         }),
         series: Type.Array(
           Type.Object({
-            label: Type.String({
-              description: 'The variant, `true`, `false`, or the name of the metric.',
-              examples: ['true'],
-            }),
+            label: Text('The variant, `true`, `false`, or the name of the metric.', 'true'),
             data: Type.Array(Type.Number(), { description: 'One value per day.', examples: [[120, 134]] }),
-            total: Type.Number({ description: 'Total over the range; each person counts once.', examples: [254] }),
+            total: Numeric('Total over the range; each person counts once.', 254),
           }),
           { description: 'One line for each variant or metric.' },
         ),
@@ -83,7 +78,7 @@ export const DashboardTile = Type.Object(
     last_refresh: Instant(
       'Events recorded until then are counted; earlier than now while ClickHouse is behind or away.',
     ),
-    is_cached: Type.Boolean({ description: 'Whether the data comes from a cache. Always false.', examples: [false] }),
+    is_cached: Bool('Whether the data comes from a cache. Always false.', false),
   },
   { title: 'DashboardTile', description: 'A chart of a dashboard.' },
 )
@@ -94,8 +89,8 @@ export const Dashboard = Type.Object(
     ...basic,
     filters: Type.Object(
       {
-        date_from: Type.String({ description: 'First day.', examples: ['2026-03-01'] }),
-        date_to: Type.String({ description: 'Last day.', examples: ['2026-03-02'] }),
+        date_from: Text('First day.', '2026-03-01'),
+        date_to: Text('Last day.', '2026-03-02'),
       },
       { description: 'The range of days that is shown.' },
     ),
@@ -118,13 +113,13 @@ const writable = {
       examples: ['Everything about the checkout'],
     }),
   ),
-  pinned: Type.Optional(Type.Boolean({ description: 'Whether the dashboard is pinned in the list.' })),
-  deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the dashboard, `false` restores it.' })),
+  pinned: Type.Optional(Bool('Whether the dashboard is pinned in the list.')),
+  deleted: Type.Optional(Bool('`true` soft-deletes the dashboard, `false` restores it.')),
   tags: Type.Optional(TagsInput('Tags, usually strings; replaces the list.')),
   tiles: Type.Optional(
     Type.Array(
       Type.Object({
-        feature_flag: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+        feature_flag: Integer('Id of the flag.', 12),
         metric: TileMetric,
       }),
       {
@@ -141,99 +136,81 @@ export const DashboardWrite = Type.Object(writable, {
 })
 export type DashboardWrite = Static<typeof DashboardWrite>
 
-const route = routesOf('Dashboards')
 const dashboards = '/api/projects/:project_id/dashboards' as const
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 const DashboardParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Dashboard id.') })
 const rangeQuery = {
-  date_from: Type.Optional(Type.String({ description: 'A day, or relative days or weeks: `-30d` (default), `-8w`.' })),
-  date_to: Type.Optional(Type.String({ description: 'A day; today by default.' })),
+  date_from: Type.Optional(Text('A day, or relative days or weeks: `-30d` (default), `-8w`.')),
+  date_to: Type.Optional(Text('A day; today by default.')),
 }
 const FlagWithDashboard = Type.Object(
   { ...Flag.properties, dashboard: Dashboard, success: Type.Literal(true, { description: 'Always true.' }) },
   { title: 'FeatureFlagWithDashboard', description: 'A flag with its usage dashboard.' },
 )
 
+const projectRoute = routesOf('Dashboards', { params: ProjectParams })
+const dashboardRoute = routesOf('Dashboards', { params: DashboardParams })
+const flagRoute = routesOf('Dashboards', { params: FlagParams })
+
 export const dashboardRoutes = {
-  list: route({
-    method: 'GET',
-    path: dashboards,
+  list: projectRoute.get(dashboards, {
     operationId: 'listDashboards',
     summary: 'List the dashboards of the project, by name',
     description: 'Returns a page of dashboards without their tiles.',
     access: inProject('dashboard:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of the name.' })),
+      search: Type.Optional(Text('Part of the name.')),
     }),
     responses: { 200: Page(DashboardBasic) },
   }),
-  create: route({
-    method: 'POST',
-    path: dashboards,
+  create: projectRoute.post(dashboards, {
     operationId: 'createDashboard',
     summary: 'Create a dashboard',
     description: 'Creates a dashboard with tiles for any flags of the project.',
     access: inProject('dashboard:write'),
-    params: ProjectParams,
     body: DashboardWrite,
     responses: { 201: Dashboard },
   }),
-  get: route({
-    method: 'GET',
-    path: `${dashboards}/:id`,
+  get: dashboardRoute.get(`${dashboards}/:id`, {
     operationId: 'getDashboard',
     summary: 'Get a dashboard with its tiles and their series',
     description: 'Series have one value per day of the range, in UTC.',
     access: inProject('dashboard:read'),
-    params: DashboardParams,
     query: Type.Object(rangeQuery),
     responses: { 200: Dashboard },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${dashboards}/:id`,
+  update: dashboardRoute.patch(`${dashboards}/:id`, {
     operationId: 'updateDashboard',
     summary: 'Change, delete (`deleted: true`) or restore a dashboard',
     description: 'Changes only the fields that the body contains; `tiles` is replaced as a whole.',
     access: inProject('dashboard:write'),
-    params: DashboardParams,
     body: DashboardWrite,
     responses: { 200: Dashboard },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${dashboards}/:id`,
+  remove: dashboardRoute.delete(`${dashboards}/:id`, {
     operationId: 'deleteDashboard',
     summary: 'Not allowed: dashboards are deleted by PATCH with `deleted: true`',
     description: 'Always returns 405. Dashboards are soft-deleted, so that they can be restored.',
     access: inProject('dashboard:write'),
-    params: DashboardParams,
     responses: { 405: ProblemBody },
   }),
-  ofFlag: route({
-    method: 'POST',
-    path: `${flag}/dashboard`,
+  ofFlag: flagRoute.post(`${flag}/dashboard`, {
     operationId: 'createFeatureFlagDashboard',
     summary: 'Create the usage dashboard of the flag if it does not exist',
     description:
       'Every flag gets a usage dashboard when it is created. A new one replaces it if it was deleted. The body is ignored.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: FlagWrite,
     bodyOptional: true,
     responses: { 200: FlagWithDashboard },
   }),
-  enrich: route({
-    method: 'POST',
-    path: `${flag}/enrich_usage_dashboard`,
+  enrich: flagRoute.post(`${flag}/enrich_usage_dashboard`, {
     operationId: 'enrichFeatureFlagDashboard',
     summary: 'Add views and interactions to the usage dashboard of the flag',
     description:
       'Sets `has_enriched_analytics`. Views and interactions come from `$feature_view` and `$feature_interaction` events. The body is ignored.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: FlagWrite,
     bodyOptional: true,
     responses: { 200: FlagWithDashboard },

@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from '../schema.ts'
+import {
+  Bool,
+  FreeListInput,
+  FreeObjectInput,
+  Integer,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  TagsInput,
+  Text,
+} from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 /** Maximum number of flags per request. */
@@ -8,26 +19,23 @@ export const bulkFlagsMax = 500
 
 const FlagName = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-    name: Type.String({ description: 'Description of the flag.', examples: ['The checkout with one page'] }),
+    id: Integer('Id of the flag.', 12),
+    key: Text('Key of the flag.', 'new-checkout'),
+    name: Text('Description of the flag.', 'The checkout with one page'),
   },
   { title: 'FeatureFlagName', description: 'Id, key and description of a flag.' },
 )
 const BulkError = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
-    key: Type.Optional(Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] })),
-    reason: Type.String({ description: 'Why the flag was not changed.', examples: ['You cannot edit this flag.'] }),
-    change_request: Type.Optional(
-      Type.Integer({ description: 'The change request that was opened, when the change needs approval.' }),
-    ),
+    id: Integer('Id of the flag.', 13),
+    key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
+    reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
+    change_request: Type.Optional(Integer('The change request that was opened, when the change needs approval.')),
   },
   { title: 'BulkError', description: 'Why a flag was not changed.' },
 )
 export type BulkError = Static<typeof BulkError>
 
-const route = routesOf('Bulk changes')
 const flags = '/api/projects/:project_id/feature_flags' as const
 const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
   maxItems: bulkFlagsMax,
@@ -35,10 +43,11 @@ const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
   examples: [[12, 13]],
 })
 
+const route = routesOf('Bulk changes')
+const projectRoute = routesOf('Bulk changes', { params: ProjectParams })
+
 export const flagBulkRoutes = {
-  dependents: route({
-    method: 'GET',
-    path: `${flags}/:id/dependent_flags`,
+  dependents: route.get(`${flags}/:id/dependent_flags`, {
     operationId: 'listDependentFeatureFlags',
     summary: 'List the active flags that depend on this one',
     description:
@@ -47,15 +56,12 @@ export const flagBulkRoutes = {
     params: FlagParams,
     responses: { 200: Type.Array(FlagName) },
   }),
-  keys: route({
-    method: 'POST',
-    path: `${flags}/bulk_keys`,
+  keys: projectRoute.post(`${flags}/bulk_keys`, {
     operationId: 'getFeatureFlagKeys',
     isAudited: false,
     summary: 'Get the keys of flags by id',
     description: 'Ids that are not integers or do not exist are ignored; `warning` names the invalid ones.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte, 'Flag ids.', [12, 13])) }),
     bodyOptional: true,
     responses: {
@@ -64,19 +70,16 @@ export const flagBulkRoutes = {
           description: 'Flag id → key.',
           examples: [{ '12': 'new-checkout' }],
         }),
-        warning: Type.Optional(Type.String({ description: 'Which ids were ignored.' })),
+        warning: Type.Optional(Text('Which ids were ignored.')),
       }),
     },
   }),
-  remove: route({
-    method: 'POST',
-    path: `${flags}/bulk_delete`,
+  remove: projectRoute.post(`${flags}/bulk_delete`, {
     operationId: 'bulkDeleteFeatureFlags',
     summary: 'Soft-delete flags in one transaction; flags that cannot be deleted are returned with the reason',
     description:
       'Select flags by `ids` or by the `filters` of the list. Flags that the caller cannot edit, or that other flags depend on, are returned in `errors`.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: Type.Object({
       ids: Type.Optional(Ids),
       filters: Type.Optional(
@@ -88,16 +91,14 @@ export const flagBulkRoutes = {
       200: Type.Object({
         deleted: Type.Array(
           Type.Object({
-            id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-            key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+            id: Integer('Id of the flag.', 12),
+            key: Text('Key of the flag.', 'new-checkout'),
             rollout_state: Type.String({
               enum: ['fully_rolled_out', 'not_rolled_out', 'partial'],
               description: 'How far the flag was rolled out.',
               examples: ['partial'],
             }),
-            active_variant: Nullable(
-              Type.String({ description: 'Variant that everyone gets, if there is one.', examples: [null] }),
-            ),
+            active_variant: Nullable(Text('Variant that everyone gets, if there is one.', null)),
           }),
           { description: 'Flags that were deleted.' },
         ),
@@ -105,19 +106,14 @@ export const flagBulkRoutes = {
       }),
     },
   }),
-  update: route({
-    method: 'POST',
-    path: `${flags}/bulk_update`,
+  update: projectRoute.post(`${flags}/bulk_update`, {
     operationId: 'bulkUpdateFeatureFlags',
     summary: 'Switch flags on or off and change their tags in one transaction',
     description: 'Flags that the caller cannot edit are returned in `errors`; the others are changed together.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: Type.Object({
       ids: Ids,
-      active: Type.Optional(
-        Type.Boolean({ description: '`true` switches the flags on, `false` off.', examples: [true] }),
-      ),
+      active: Type.Optional(Bool('`true` switches the flags on, `false` off.', true)),
       tags: Type.Optional(TagsInput('Tags to apply.', ['checkout'])),
       tags_action: Type.Optional(
         Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
@@ -130,11 +126,11 @@ export const flagBulkRoutes = {
       200: Type.Object({
         updated: Type.Array(
           Type.Object({
-            id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-            key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-            active: Type.Boolean({ description: 'Whether the flag is switched on.', examples: [true] }),
+            id: Integer('Id of the flag.', 12),
+            key: Text('Key of the flag.', 'new-checkout'),
+            active: Bool('Whether the flag is switched on.', true),
             tags: Type.Array(Type.Unknown(), { description: 'Tags of the flag.', examples: [['checkout']] }),
-            version: Type.Integer({ description: 'New version of the flag.', examples: [2] }),
+            version: Integer('New version of the flag.', 2),
           }),
           { description: 'Flags that were changed.' },
         ),

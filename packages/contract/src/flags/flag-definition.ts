@@ -1,6 +1,6 @@
 import { bucketingAlgorithmNames, operators, strictOperators } from '@halyard/engine'
 import Type from 'typebox'
-import { Nullable, shapeKeyword } from '../schema.ts'
+import { Bool, Integer, Nullable, Numeric, shapeKeyword, Text } from '../schema.ts'
 
 /**
  * The documented shapes of definitions. The engine validates them, so that an error names the path, and keys that it does not know
@@ -17,7 +17,7 @@ const groupTypeIndex = (description: string) =>
 
 export const PropertyFilter = Type.Object(
   {
-    key: Type.String({ description: 'Name of the property; the id of the flag for `type: flag`.', examples: ['plan'] }),
+    key: Text('Name of the property; the id of the flag for `type: flag`.', 'plan'),
     type: Type.Optional(
       Type.String({
         enum: ['person', 'person_metadata', 'group', 'cohort', 'flag'],
@@ -42,54 +42,30 @@ export const PropertyFilter = Type.Object(
       }),
     ),
     group_type_index: groupTypeIndex('Index of the group type, for `type: group`.'),
-    negation: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'In cohorts: whether to invert the result. No effect in flags.',
-          examples: [false],
-        }),
-      ),
-    ),
+    negation: Type.Optional(Nullable(Bool('In cohorts: whether to invert the result. No effect in flags.', false))),
     inverted: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'In flags: whether the filter matches exactly those that it would not match otherwise.',
-          examples: [false],
-        }),
-      ),
+      Nullable(Bool('In flags: whether the filter matches exactly those that it would not match otherwise.', false)),
     ),
     ignore_case: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'Whether `text_…` and `list_contains_…` ignore case; `false` by default.',
-          examples: [false],
-        }),
-      ),
+      Nullable(Bool('Whether `text_…` and `list_contains_…` ignore case; `false` by default.', false)),
     ),
     same_type: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'Whether `text_…` matches only text and `number_…` only numbers; `false` by default.',
-          examples: [false],
-        }),
-      ),
+      Nullable(Bool('Whether `text_…` matches only text and `number_…` only numbers; `false` by default.', false)),
     ),
     any_item: Type.Optional(
       Nullable(
-        Type.Boolean({
-          description:
-            'Whether a list matches when any of its items does, for `text_…`, `number_…`, `version_…`, `date_after`, `date_before`, `json_one_of` and `ip_in_cidr`; `false` by default.',
-          examples: [false],
-        }),
+        Bool(
+          'Whether a list matches when any of its items does, for `text_…`, `number_…`, `version_…`, `date_after`, `date_before`, `json_one_of` and `ip_in_cidr`; `false` by default.',
+          false,
+        ),
       ),
     ),
     partial_versions: Type.Optional(
       Nullable(
-        Type.Boolean({
-          description:
-            'Whether `version_…` also reads versions such as `1.2`, which is 1.2.0, and none with a leading `v`; `false` by default.',
-          examples: [false],
-        }),
+        Bool(
+          'Whether `version_…` also reads versions such as `1.2`, which is 1.2.0, and none with a leading `v`; `false` by default.',
+          false,
+        ),
       ),
     ),
   },
@@ -142,16 +118,9 @@ const Split = Type.Object(
     variants: Type.Array(
       Type.Object(
         {
-          variant: Type.Optional(
-            Nullable(Type.String({ description: 'Key of a variant of the flag.', examples: ['control'] })),
-          ),
+          variant: Type.Optional(Nullable(Text('Key of a variant of the flag.', 'control'))),
           value: Type.Optional(
-            Nullable(
-              Type.Boolean({
-                description: 'Value of the flag instead of a variant: `true` for on, `false` for off.',
-                examples: [null],
-              }),
-            ),
+            Nullable(Bool('Value of the flag instead of a variant: `true` for on, `false` for off.', null)),
           ),
           weight: Type.Optional(
             Type.Number({ minimum: 0, description: 'In proportion to the other weights.', examples: [50] }),
@@ -192,11 +161,7 @@ export const Condition = Type.Object(
         }),
       ),
     ),
-    variant: Type.Optional(
-      Nullable(
-        Type.String({ description: 'Key of the variant that everyone in this condition gets.', examples: [null] }),
-      ),
-    ),
+    variant: Type.Optional(Nullable(Text('Key of the variant that everyone in this condition gets.', null))),
     value: Type.Optional(
       Nullable(
         Type.Literal(false, {
@@ -214,8 +179,8 @@ export const Condition = Type.Object(
 
 export const Variant = Type.Object(
   {
-    key: Type.String({ description: 'Value of the flag for this variant.', examples: ['control'] }),
-    name: Type.Optional(Nullable(Type.String({ description: 'Description of the variant.' }))),
+    key: Text('Value of the flag for this variant.', 'control'),
+    name: Type.Optional(Nullable(Text('Description of the variant.'))),
     rollout_percentage: Type.Number({
       minimum: 0,
       maximum: 100,
@@ -271,19 +236,11 @@ export const Filters = Type.Object(
       Nullable(Type.Array(Condition, { description: 'A condition that decides before all others.' })),
     ),
     feature_enrollment: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'Early access: the person property `$feature_enrollment/<key>` decides first.',
-        }),
-      ),
+      Nullable(Bool('Early access: the person property `$feature_enrollment/<key>` decides first.')),
     ),
     holdout: Type.Optional(Nullable(Holdout)),
     early_exit: Type.Optional(
-      Nullable(
-        Type.Boolean({
-          description: 'Stops at the first condition whose properties match, even if its rollout excludes the subject.',
-        }),
-      ),
+      Nullable(Bool('Stops at the first condition whose properties match, even if its rollout excludes the subject.')),
     ),
     bucketing: Type.Optional(Nullable(Bucketing)),
     return_type: Type.Optional(
@@ -329,9 +286,7 @@ const BehavioralFilter = Type.Object(
         examples: ['day'],
       }),
     ),
-    explicit_datetime: Type.Optional(
-      Nullable(Type.String({ description: 'The window as one text, instead of the two.', examples: ['-30d'] })),
-    ),
+    explicit_datetime: Type.Optional(Nullable(Text('The window as one text, instead of the two.', '-30d'))),
     operator: Type.Optional(
       Type.String({
         enum: ['gte', 'gt', 'lte', 'lt', 'exact'],
@@ -347,9 +302,7 @@ const BehavioralFilter = Type.Object(
         examples: [3],
       }),
     ),
-    negation: Type.Optional(
-      Nullable(Type.Boolean({ description: 'Whether to match who did not.', examples: [false] })),
-    ),
+    negation: Type.Optional(Nullable(Bool('Whether to match who did not.', false))),
   },
   { title: 'BehavioralFilter', description: 'How often a person performed an event in the last days.' },
 )
@@ -389,17 +342,17 @@ export const CohortFilters = Type.Object(
 
 const RollbackMetric = Type.Object(
   {
-    event: Type.Optional(Type.String({ description: 'Name of the event to count.', examples: ['checkout failed'] })),
-    name: Type.Optional(Type.String({ description: 'Name of a pushed metric, instead of `event`.' })),
+    event: Type.Optional(Text('Name of the event to count.', 'checkout failed')),
+    name: Type.Optional(Text('Name of a pushed metric, instead of `event`.')),
     math: Type.Optional(
       Type.String({
         enum: ['count', 'rate', 'average', 'sum', 'minimum', 'maximum'],
         description: 'How values are aggregated: `count` or `rate` of events; all but `rate` for a pushed metric.',
       }),
     ),
-    per: Type.Optional(Type.String({ description: 'Event whose number the rate is relative to.' })),
+    per: Type.Optional(Text('Event whose number the rate is relative to.')),
     properties: Type.Optional(Type.Array(PropertyFilter, { description: 'Only events with these properties.' })),
-    only_flagged: Type.Optional(Type.Boolean({ description: 'Only events that carry the flag as on.' })),
+    only_flagged: Type.Optional(Bool('Only events that carry the flag as on.')),
   },
   { title: 'RollbackMetric', description: 'What a rollback condition measures.' },
 )
@@ -413,7 +366,7 @@ const RollbackCondition = Type.Object(
       enum: ['gt', 'gte', 'lt', 'lte', '>', '>=', '<', '<='],
       description: 'How the metric is compared with the threshold.',
     }),
-    threshold: Type.Number({ description: 'Value that the metric is compared with.', examples: [10] }),
+    threshold: Numeric('Value that the metric is compared with.', 10),
     window_minutes: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -448,25 +401,22 @@ export const RollbackConditions = Type.Object(
 
 export const FlagDefinition = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
-    name: Type.String({ description: 'Description of the flag.', examples: ['The checkout with one page'] }),
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    id: Integer('Id of the flag.', 12),
+    team_id: Integer('Project id.', 1),
+    name: Text('Description of the flag.', 'The checkout with one page'),
+    key: Text('Key of the flag.', 'new-checkout'),
     filters: Filters,
-    deleted: Type.Boolean({ description: 'Always false.', examples: [false] }),
-    active: Type.Boolean({ description: 'Whether the flag is switched on.', examples: [true] }),
-    ensure_experience_continuity: Type.Boolean({
-      description: 'Whether SDKs must evaluate the flag remotely.',
-      examples: [false],
-    }),
-    has_encrypted_payloads: Type.Boolean({ description: 'Always false.', examples: [false] }),
-    version: Type.Integer({ description: 'Version of the flag.', examples: [1] }),
+    deleted: Bool('Always false.', false),
+    active: Bool('Whether the flag is switched on.', true),
+    ensure_experience_continuity: Bool('Whether SDKs must evaluate the flag remotely.', false),
+    has_encrypted_payloads: Bool('Always false.', false),
+    version: Integer('Version of the flag.', 1),
     evaluation_runtime: Type.String({ enum: ['server', 'client', 'all'], description: 'Which SDKs use the flag.' }),
     evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts of the flag.', examples: [[]] }),
     bucketing_identifier: Nullable(
       Type.String({ enum: ['distinct_id', 'device_id'], description: 'Id that decides the bucket.' }),
     ),
-    has_experiment: Type.Boolean({ description: 'Always false.', examples: [false] }),
+    has_experiment: Bool('Always false.', false),
   },
   { title: 'FlagDefinition', description: 'A flag as SDKs evaluate it locally.' },
 )

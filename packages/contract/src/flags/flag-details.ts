@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, Nullable, OneOf, ProjectParams } from '../schema.ts'
+import { Bool, IdInput, IdParam, Instant, Integer, Nullable, OneOf, ProjectParams, Text } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const flagLinksMax = 20
@@ -24,11 +24,11 @@ const expectedEnd = (description: string) => Type.String({ maxLength: 32, descri
 
 export const FlagDetails = Type.Object(
   {
-    flag_id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    flag_id: Integer('Id of the flag.', 12),
     owner: Nullable(UserBasic),
     expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
     links: Type.Array(FlagLink, { description: 'Links, at most 20.' }),
-    comment_count: Type.Integer({ description: 'Number of comments.', examples: [2] }),
+    comment_count: Integer('Number of comments.', 2),
   },
   { title: 'FlagDetails', description: 'Who looks after a flag, until when, and where more is written about it.' },
 )
@@ -36,8 +36,8 @@ export type FlagDetails = Static<typeof FlagDetails>
 
 export const FlagComment = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the comment.', examples: [3] }),
-    text: Type.String({ description: 'The comment.', examples: ['Remove after the migration.'] }),
+    id: Integer('Unique id of the comment.', 3),
+    text: Text('The comment.', 'Remove after the migration.'),
     created_by: UserBasic,
     created_at: Instant('When it was written.'),
   },
@@ -47,16 +47,16 @@ export type FlagComment = Static<typeof FlagComment>
 
 const UsingFlag = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-cart'] }),
-    active: Type.Boolean({ description: 'Whether the flag is on.' }),
+    id: Integer('Id of the flag.', 13),
+    key: Text('Key of the flag.', 'new-cart'),
+    active: Bool('Whether the flag is on.'),
   },
   { title: 'UsingFlag', description: 'A flag with a condition on this one.' },
 )
 const UsingCohort = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the cohort.', examples: [4] }),
-    name: Type.String({ description: 'Name of the cohort.', examples: ['Paying'] }),
+    id: Integer('Id of the cohort.', 4),
+    name: Text('Name of the cohort.', 'Paying'),
   },
   { title: 'UsingCohort', description: 'A cohort whose filters refer to this one.' },
 )
@@ -64,21 +64,21 @@ export const UsedBy = Type.Object(
   {
     flags: Type.Array(UsingFlag, { description: 'Flags whose conditions use it directly.' }),
     cohorts: Type.Array(UsingCohort, { description: 'Cohorts whose filters use it directly.' }),
-    pending_schedules: Type.Integer({ description: 'Number of its pending scheduled changes.', examples: [1] }),
+    pending_schedules: Integer('Number of its pending scheduled changes.', 1),
     environments: Type.Array(
       Type.Object(
         {
-          project_id: Type.Integer({ description: 'Id of the project.', examples: [2] }),
-          name: Type.String({ description: 'Name of the environment.', examples: ['Production'] }),
-          active: Type.Boolean({ description: 'Whether the flag is on there.' }),
+          project_id: Integer('Id of the project.', 2),
+          name: Text('Name of the environment.', 'Production'),
+          active: Bool('Whether the flag is on there.'),
         },
         { title: 'UsingEnvironment', description: 'Another environment with a flag of the same key.' },
       ),
       { description: 'Other environments with the same flag.' },
     ),
     last_called_at: Nullable(Instant('When its value was last requested.')),
-    code_references: Type.Integer({ description: 'Number of lines of code that name it.', examples: [3] }),
-    code_repositories: Type.Array(Type.String({ description: 'Name of a repository.', examples: ['acme/shop'] }), {
+    code_references: Integer('Number of lines of code that name it.', 3),
+    code_repositories: Type.Array(Text('Name of a repository.', 'acme/shop'), {
       description: 'Repositories with these lines.',
     }),
   },
@@ -90,15 +90,15 @@ const dependencyKinds = ['flag', 'cohort'] as const
 const DependencyReference = Type.Object(
   {
     kind: OneOf(dependencyKinds, { description: 'What it is.', examples: ['flag'] }),
-    id: Type.Integer({ description: 'Id of the flag or cohort.', examples: [12] }),
+    id: Integer('Id of the flag or cohort.', 12),
   },
   { title: 'DependencyReference', description: 'A flag or a cohort.' },
 )
 const DependencyNode = Type.Object(
   {
     ...DependencyReference.properties,
-    name: Type.String({ description: 'Key of the flag, or name of the cohort.', examples: ['new-cart'] }),
-    active: Nullable(Type.Boolean({ description: 'Whether the flag is on; null for a cohort.' })),
+    name: Text('Key of the flag, or name of the cohort.', 'new-cart'),
+    active: Nullable(Bool('Whether the flag is on; null for a cohort.')),
     uses: Type.Array(DependencyReference, {
       description: 'Listed flags and cohorts that its conditions use directly.',
     }),
@@ -109,7 +109,7 @@ export type DependencyNode = Static<typeof DependencyNode>
 
 export const FlagDependencies = Type.Object(
   {
-    count: Type.Integer({ description: 'Number of flags and cohorts; more than are listed in a large project.' }),
+    count: Integer('Number of flags and cohorts; more than are listed in a large project.'),
     results: Type.Array(DependencyNode, { description: `At most ${dependencyNodesMax}.` }),
   },
   { title: 'FlagDependencies', description: 'Which flags depend on which.' },
@@ -132,10 +132,10 @@ export const Check = Type.Union(
 
 export const FlagHealth = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-    name: Type.String({ description: 'Description of the flag.', examples: ['The new checkout'] }),
-    active: Type.Boolean({ description: 'Whether the flag is on.' }),
+    id: Integer('Id of the flag.', 12),
+    key: Text('Key of the flag.', 'new-checkout'),
+    name: Text('Description of the flag.', 'The new checkout'),
+    active: Bool('Whether the flag is on.'),
     created_at: Instant('When the flag was created.'),
     updated_at: Instant('When the flag was last changed.'),
     last_called_at: Nullable(Instant('When its value was last requested.')),
@@ -148,33 +148,33 @@ export const FlagHealth = Type.Object(
     ),
     owner: Nullable(UserBasic),
     expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
-    can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag.', examples: [true] }),
+    can_edit: Bool('Whether the caller can edit the flag.', true),
   },
   { title: 'FlagHealth', description: 'What is due for a flag.' },
 )
 export type FlagHealth = Static<typeof FlagHealth>
 
-const route = routesOf('Flag health')
 const project = '/api/projects/:project_id' as const
 const flag = `${project}/feature_flags/:id` as const
 const CommentParams = Type.Object({ ...FlagParams.properties, comment_id: IdParam('Id of the comment.') })
 const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
 
+const projectRoute = routesOf('Flag health', { params: ProjectParams })
+const flagRoute = routesOf('Flag health', { params: FlagParams })
+const route = routesOf('Flag health')
+
 export const flagDetailRoutes = {
-  health: route({
-    method: 'GET',
-    path: `${project}/flag_health`,
+  health: projectRoute.get(`${project}/flag_health`, {
     operationId: 'listFlagHealth',
     summary: 'List the flags that need attention',
     description:
       'Flags that are neither deleted nor archived and do not pass a check, those with the most first. Constant flags are proved to have one value for everyone.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      check: Type.Optional(Type.String({ description: `Only flags that do not pass it: ${healthChecks.join(', ')}.` })),
-      search: Type.Optional(Type.String({ description: 'Part of the key or description, case-insensitive.' })),
-      flag_id: Type.Optional(Type.Integer({ description: 'Only this flag, even when it passes all checks.' })),
+      check: Type.Optional(Text(`Only flags that do not pass it: ${healthChecks.join(', ')}.`)),
+      search: Type.Optional(Text('Part of the key or description, case-insensitive.')),
+      flag_id: Type.Optional(Integer('Only this flag, even when it passes all checks.')),
     }),
     responses: {
       200: Type.Object({
@@ -186,35 +186,26 @@ export const flagDetailRoutes = {
       }),
     },
   }),
-  listDetails: route({
-    method: 'GET',
-    path: `${project}/flag_details`,
+  listDetails: projectRoute.get(`${project}/flag_details`, {
     operationId: 'listFlagDetails',
     summary: 'List owners, expected ends and links of all flags',
     description: 'Flags without any of these are not listed. Ordered by flag id.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(FlagDetails) },
   }),
-  getDetails: route({
-    method: 'GET',
-    path: `${flag}/details`,
+  getDetails: flagRoute.get(`${flag}/details`, {
     operationId: 'getFlagDetails',
     summary: 'Get owner, expected end and links of a flag',
     description: 'All of them are empty until they are set.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     responses: { 200: FlagDetails },
   }),
-  updateDetails: route({
-    method: 'PATCH',
-    path: `${flag}/details`,
+  updateDetails: flagRoute.patch(`${flag}/details`, {
     operationId: 'updateFlagDetails',
     summary: 'Set owner, expected end and links of a flag',
     description: 'Fields that are not sent stay as they are. The flag itself keeps its version.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: Type.Object({
       owner: Type.Optional(Nullable(IdInput('UUID of a member of the organization; null for no owner.'))),
       expected_end: Type.Optional(Nullable(expectedEnd('A day; null for none.'))),
@@ -224,25 +215,19 @@ export const flagDetailRoutes = {
     }),
     responses: { 200: FlagDetails },
   }),
-  listComments: route({
-    method: 'GET',
-    path: `${flag}/comments`,
+  listComments: flagRoute.get(`${flag}/comments`, {
     operationId: 'listFlagComments',
     summary: 'List the comments on a flag, newest first',
     description: 'Everyone who can read the flag can read them.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     query: Type.Object(pageQuery),
     responses: { 200: Page(FlagComment) },
   }),
-  createComment: route({
-    method: 'POST',
-    path: `${flag}/comments`,
+  createComment: flagRoute.post(`${flag}/comments`, {
     operationId: 'createFlagComment',
     summary: 'Comment on a flag',
     description: 'A flag can have at most 1000 comments.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: Type.Object({
       text: Type.String({
         minLength: 1,
@@ -253,9 +238,7 @@ export const flagDetailRoutes = {
     }),
     responses: { 201: FlagComment },
   }),
-  deleteComment: route({
-    method: 'DELETE',
-    path: `${flag}/comments/:comment_id`,
+  deleteComment: route.delete(`${flag}/comments/:comment_id`, {
     operationId: 'deleteFlagComment',
     summary: 'Delete a comment: your own, or any as an admin',
     description: 'The comment cannot be restored.',
@@ -263,33 +246,25 @@ export const flagDetailRoutes = {
     params: CommentParams,
     responses: { 204: null },
   }),
-  dependencies: route({
-    method: 'GET',
-    path: `${project}/flag_dependencies`,
+  dependencies: projectRoute.get(`${project}/flag_dependencies`, {
     operationId: 'listFlagDependencies',
     summary: 'List which flags depend on which',
     description:
       'Flags with a condition on another flag, the flags that they use, and cohorts in between. With `flag_id`: everything that the flag depends on and that depends on it, nearest first. Archived and deleted flags are left out.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
-      flag_id: Type.Optional(Type.Integer({ description: 'Only what is connected to this flag.', examples: [12] })),
+      flag_id: Type.Optional(Integer('Only what is connected to this flag.', 12)),
     }),
     responses: { 200: FlagDependencies },
   }),
-  flagUsedBy: route({
-    method: 'GET',
-    path: `${flag}/used_by`,
+  flagUsedBy: flagRoute.get(`${flag}/used_by`, {
     operationId: 'getFlagUsedBy',
     summary: 'List what depends on a flag',
     description: 'Read it before you delete or archive the flag.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     responses: { 200: UsedBy },
   }),
-  cohortUsedBy: route({
-    method: 'GET',
-    path: `${project}/cohorts/:id/used_by`,
+  cohortUsedBy: route.get(`${project}/cohorts/:id/used_by`, {
     operationId: 'getCohortUsedBy',
     summary: 'List what depends on a cohort',
     description: 'Read it before you delete the cohort.',

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { FreeObject, Nullable, ProjectParams } from '../schema.ts'
+import { Bool, FreeObject, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
 import { Flag } from './flags.ts'
 
 const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
@@ -13,9 +13,9 @@ export const EvaluationReason = Type.Object(
     value: FlagValue,
     evaluation: Type.Object(
       {
-        reason: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
-        condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
-        description: Type.String({ description: 'The reason in words.', examples: ['Matched condition set 1'] }),
+        reason: Text('Code of the reason.', 'condition_match'),
+        condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+        description: Text('The reason in words.', 'Matched condition set 1'),
       },
       { description: 'What decided.' },
     ),
@@ -25,28 +25,24 @@ export const EvaluationReason = Type.Object(
 )
 export type EvaluationReason = Static<typeof EvaluationReason>
 
-const route = routesOf('Evaluation')
 const flags = '/api/projects/:project_id/feature_flags' as const
-const groups = Type.Optional(
-  Type.String({ description: 'JSON object, group type → group key: `{"company": "acme"}`.' }),
-)
-const is_incomplete = Type.Boolean({ description: 'Whether stored data was unavailable.', examples: [false] })
+const groups = Type.Optional(Text('JSON object, group type → group key: `{"company": "acme"}`.'))
+const is_incomplete = Bool('Whether stored data was unavailable.', false)
+
+const route = routesOf('Evaluation', { params: ProjectParams })
 
 export const flagEvaluationRoutes = {
-  reasons: route({
-    method: 'GET',
-    path: `${flags}/evaluation_reasons`,
+  reasons: route.get(`${flags}/evaluation_reasons`, {
     operationId: 'getEvaluationReasons',
     summary: 'Evaluate all flags for a distinct id, with reasons',
     description:
       'Uses the stored properties of the person. The fields of a flag are blank; the result is in `reasons`.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
-      distinct_id: Type.Optional(Type.String({ description: 'The distinct id to evaluate; the caller by default.' })),
+      distinct_id: Type.Optional(Text('The distinct id to evaluate; the caller by default.')),
       groups,
-      flag_keys: Type.Optional(Type.String({ description: 'JSON array of flag keys; all flags by default.' })),
-      explain: Type.Optional(Type.Boolean({ description: '`true` adds the full trace of each flag.' })),
+      flag_keys: Type.Optional(Text('JSON array of flag keys; all flags by default.')),
+      explain: Type.Optional(Bool('`true` adds the full trace of each flag.')),
     }),
     responses: {
       200: Type.Object({
@@ -56,15 +52,12 @@ export const flagEvaluationRoutes = {
       }),
     },
   }),
-  mine: route({
-    method: 'GET',
-    path: `${flags}/my_flags`,
+  mine: route.get(`${flags}/my_flags`, {
     operationId: 'listMyFeatureFlags',
     summary: 'Evaluate all flags for the caller',
     description:
       'Evaluates with the distinct id of the calling user. The fields of a flag are blank; the result is in `results`.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({ groups }),
     responses: {
       200: Type.Object({

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
+import { Bool, Integer } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const presentPeopleMax = 10
@@ -10,14 +11,14 @@ export const presenceSeconds = 90
 const PresentPerson = Type.Object(
   {
     user: UserBasic,
-    is_editing: Type.Boolean({ description: 'Whether the person has unsaved changes.', examples: [true] }),
+    is_editing: Bool('Whether the person has unsaved changes.', true),
   },
   { title: 'PresentPerson', description: 'Someone else who has the flag open in the dashboard.' },
 )
 
 export const FlagPresence = Type.Object(
   {
-    count: Type.Integer({ description: 'Number of other people.', examples: [1] }),
+    count: Integer('Number of other people.', 1),
     results: Type.Array(PresentPerson, {
       description: `Those who edit first; at most ${presentPeopleMax}.`,
     }),
@@ -26,7 +27,6 @@ export const FlagPresence = Type.Object(
 )
 export type FlagPresence = Static<typeof FlagPresence>
 
-const route = routesOf('Flag presence')
 const path = '/api/projects/:project_id/feature_flags/:id/presence/:page_id' as const
 const params = Type.Object({
   ...FlagParams.properties,
@@ -36,33 +36,28 @@ const params = Type.Object({
     examples: ['k3v9x0q2m7ab'],
   }),
 })
+const route = routesOf('Flag presence', {
+  // A view-only member can be present: the report changes nothing.
+  access: inProject('feature_flag:read'),
+  isAudited: false,
+  params,
+})
 
 export const flagPresenceRoutes = {
-  report: route({
-    method: 'PUT',
-    path,
+  report: route.put(path, {
     operationId: 'reportFlagPresence',
     summary: 'Report that a flag is open in the dashboard, and list who else has it open',
     description: `A report counts for ${presenceSeconds} seconds; repeat it while the page is visible. Nothing is stored: nodes keep reports in memory and notify each other with \`NOTIFY\`. The change stream emits \`presence\` when someone else opens, edits or closes the flag.`,
-    // A view-only member can be present: the report changes nothing.
-    access: inProject('feature_flag:read'),
-    isAudited: false,
-    params,
     body: Type.Object(
-      { is_editing: Type.Boolean({ description: 'Whether the page has unsaved changes.', examples: [false] }) },
+      { is_editing: Bool('Whether the page has unsaved changes.', false) },
       { title: 'FlagPresenceReport', description: 'What the page is doing.' },
     ),
     responses: { 200: FlagPresence },
   }),
-  leave: route({
-    method: 'DELETE',
-    path,
+  leave: route.delete(path, {
     operationId: 'leaveFlag',
     summary: 'Report that a flag is no longer open',
     description: 'Idempotent. Without it, the last report expires.',
-    access: inProject('feature_flag:read'),
-    isAudited: false,
-    params,
     responses: { 204: null },
   }),
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Instant, Nullable, shapeKeyword } from '../schema.ts'
+import { Bool, Instant, Integer, Nullable, shapeKeyword } from '../schema.ts'
 import { PayloadSchemaInput } from '../typed-flags/payload-schemas.ts'
 import { ActivityChange } from './activity.ts'
 import { Flag, FlagParams } from './flags.ts'
@@ -14,12 +14,10 @@ const { can_edit, usage_dashboard, version, ...content } = decided
 
 export const FlagVersion = Type.Object(
   {
-    version: Type.Integer({ description: 'Number of the version, from 1.', examples: [2] }),
-    is_current: Type.Boolean({ description: 'Whether it is the version in use.', examples: [true] }),
+    version: Integer('Number of the version, from 1.', 2),
+    is_current: Bool('Whether it is the version in use.', true),
     content: Type.Object(content, { description: 'The writable fields of the flag in this version.' }),
-    compared_to: Nullable(
-      Type.Integer({ description: 'The version that `changes` are relative to; null for the first.', examples: [1] }),
-    ),
+    compared_to: Nullable(Integer('The version that `changes` are relative to; null for the first.', 1)),
     changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
     created_by: Nullable(UserBasic),
     created_at: Instant('When the version was created.'),
@@ -28,7 +26,6 @@ export const FlagVersion = Type.Object(
 )
 export type FlagVersion = Static<typeof FlagVersion>
 
-const route = routesOf('Flag versions')
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 const VersionParams = Type.Object({
   ...FlagParams.properties,
@@ -38,41 +35,34 @@ const VersionParams = Type.Object({
   }),
 })
 
+const flagRoute = routesOf('Flag versions', { params: FlagParams })
+const route = routesOf('Flag versions')
+
 export const flagVersionRoutes = {
-  list: route({
-    method: 'GET',
-    path: `${flag}/versions`,
+  list: flagRoute.get(`${flag}/versions`, {
     operationId: 'listFeatureFlagVersions',
     summary: 'List the versions of the flag, newest first, each compared with the previous one',
     description: 'Every change of a flag stores a version.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     query: PageQuery,
     responses: { 200: Page(FlagVersion) },
   }),
-  get: route({
-    method: 'GET',
-    path: `${flag}/versions/:version`,
+  get: route.get(`${flag}/versions/:version`, {
     operationId: 'getFeatureFlagVersion',
     summary: 'Get a version, compared with the previous or any other one',
     description: 'Returns the writable fields as they were, and what changed since the version it is compared with.',
     access: inProject('feature_flag:read'),
     params: VersionParams,
     query: Type.Object({
-      compare_to: Type.Optional(
-        Type.Integer({ description: 'Another version of the flag to compare with.', examples: [1] }),
-      ),
+      compare_to: Type.Optional(Integer('Another version of the flag to compare with.', 1)),
     }),
     responses: { 200: FlagVersion },
   }),
-  restore: route({
-    method: 'POST',
-    path: `${flag}/restore`,
+  restore: flagRoute.post(`${flag}/restore`, {
     operationId: 'restoreFeatureFlagVersion',
     summary: 'Restore an earlier version as a new one',
     description: 'The content of the version is checked again; cohorts and flags that it uses must still exist.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: Type.Object({
       version: Type.Integer({ minimum: 1, description: 'Number of the version to restore.', examples: [1] }),
       payload_schema: Type.Optional(

@@ -3,11 +3,13 @@ import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   descriptionCharactersMax,
   FreeObject,
   IdParam,
   Instant,
   InstantInput,
+  Integer,
   kibibyte,
   mebibyte,
   Nullable,
@@ -15,6 +17,7 @@ import {
   ShapedObject,
   ShapedObjectInput,
   TagsInput,
+  Text,
 } from '../schema.ts'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
@@ -22,57 +25,31 @@ import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.t
 /** Contract 2.1; the last five fields are Halyard's. */
 export const Flag = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the flag.', examples: [12] }),
-    name: Type.String({ description: 'The description of the flag.', examples: ['The checkout with one page'] }),
-    key: Type.String({
-      description: 'Key by which applications evaluate the flag; unique in the project.',
-      examples: ['new-checkout'],
-    }),
+    id: Integer('Unique id of the flag.', 12),
+    name: Text('The description of the flag.', 'The checkout with one page'),
+    key: Text('Key by which applications evaluate the flag; unique in the project.', 'new-checkout'),
     filters: ShapedObject(Filters),
-    deleted: Type.Boolean({ description: 'Whether the flag is soft-deleted.', examples: [false] }),
-    active: Type.Boolean({
-      description: 'Whether the flag is switched on. An inactive flag evaluates to `false`.',
-      examples: [true],
-    }),
+    deleted: Bool('Whether the flag is soft-deleted.', false),
+    active: Bool('Whether the flag is switched on. An inactive flag evaluates to `false`.', true),
     created_by: UserBasic,
     created_at: Instant('When the flag was created.'),
-    is_simple_flag: Type.Boolean({
-      description: 'Whether the flag is a single rollout percentage for everyone.',
-      examples: [true],
-    }),
-    rollout_percentage: Nullable(
-      Type.Integer({ description: 'Rollout percentage of a simple flag; null for other flags.', examples: [100] }),
-    ),
-    ensure_experience_continuity: Type.Boolean({
-      description: 'Whether a person keeps the same value before and after sign-in.',
-      examples: [false],
-    }),
+    is_simple_flag: Bool('Whether the flag is a single rollout percentage for everyone.', true),
+    rollout_percentage: Nullable(Integer('Rollout percentage of a simple flag; null for other flags.', 100)),
+    ensure_experience_continuity: Bool('Whether a person keeps the same value before and after sign-in.', false),
     experiment_set: Type.Array(Type.Integer(), { description: 'Ids of experiments. Always empty.', examples: [[]] }),
     surveys: FreeObject('Always empty.', {}),
     features: FreeObject('Early access features. Always empty.', {}),
     rollback_conditions: ShapedObject(RollbackConditions),
-    performed_rollback: Type.Boolean({
-      description: 'Whether a rollback condition has switched the flag off.',
-      examples: [false],
-    }),
-    can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag.', examples: [true] }),
+    performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
+    can_edit: Bool('Whether the caller can edit the flag.', true),
     tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
-    usage_dashboard: Type.Integer({
-      description: 'Id of the dashboard that shows the usage of the flag.',
-      examples: [3],
-    }),
+    usage_dashboard: Integer('Id of the dashboard that shows the usage of the flag.', 3),
     analytics_dashboards: Type.Array(Type.Integer(), {
       description: 'Ids of other dashboards of the flag.',
       examples: [[]],
     }),
-    has_enriched_analytics: Type.Boolean({
-      description: 'Whether the usage dashboard shows views and interactions.',
-      examples: [false],
-    }),
-    version: Type.Integer({
-      description: 'Incremented by each change; send it back to detect conflicts (409).',
-      examples: [1],
-    }),
+    has_enriched_analytics: Bool('Whether the usage dashboard shows views and interactions.', false),
+    version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
     bucketing_identifier: Nullable(
       Type.String({
         enum: ['distinct_id', 'device_id'],
@@ -91,7 +68,7 @@ export const Flag = Type.Object(
       description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
       examples: [[]],
     }),
-    archived: Type.Boolean({ description: 'Retired: neither listed by default nor evaluated.', examples: [false] }),
+    archived: Bool('Retired: neither listed by default nor evaluated.', false),
   },
   { title: 'FeatureFlag', description: 'A feature flag of a project.' },
 )
@@ -117,19 +94,13 @@ const writable = {
     }),
   ),
   filters: Type.Optional(ShapedObjectInput(Filters, 4 * mebibyte)),
-  deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the flag, `false` restores it.' })),
-  active: Type.Optional(
-    Type.Boolean({ description: 'Whether the flag is switched on; `true` for a new flag.', examples: [true] }),
-  ),
+  deleted: Type.Optional(Bool('`true` soft-deletes the flag, `false` restores it.')),
+  active: Type.Optional(Bool('Whether the flag is switched on; `true` for a new flag.', true)),
   created_at: Type.Optional(InstantInput('When the flag was created; now by default.')),
-  ensure_experience_continuity: Type.Optional(
-    Type.Boolean({ description: 'Whether a person keeps the same value before and after sign-in.' }),
-  ),
+  ensure_experience_continuity: Type.Optional(Bool('Whether a person keeps the same value before and after sign-in.')),
   rollback_conditions: Type.Optional(ShapedObjectInput(RollbackConditions, 256 * kibibyte)),
   performed_rollback: Type.Optional(
-    Type.Boolean({
-      description: 'Whether a rollback condition has switched the flag off. Switching the flag on clears it.',
-    }),
+    Bool('Whether a rollback condition has switched the flag off. Switching the flag on clears it.'),
   ),
   tags: Type.Optional(TagsInput('Tags, usually strings; replaces the list.', ['checkout'])),
   analytics_dashboards: Type.Optional(
@@ -138,9 +109,7 @@ const writable = {
       description: 'Ids of dashboards of this project; replaces the list.',
     }),
   ),
-  has_enriched_analytics: Type.Optional(
-    Type.Boolean({ description: 'Whether the usage dashboard shows views and interactions.' }),
-  ),
+  has_enriched_analytics: Type.Optional(Bool('Whether the usage dashboard shows views and interactions.')),
   bucketing_identifier: Type.Optional(
     Nullable(
       Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')], {
@@ -162,9 +131,7 @@ const writable = {
     }),
   ),
   version: Type.Optional(
-    Type.Integer({
-      description: 'Version that the change is based on. Returns 409 if the same field has changed since.',
-    }),
+    Integer('Version that the change is based on. Returns 409 if the same field has changed since.'),
   ),
 }
 export const FlagCreate = Type.Object(
@@ -212,7 +179,6 @@ export type FlagWrite = Static<typeof FlagWrite>
 
 export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
-const route = routesOf('Feature flags')
 const flags = '/api/projects/:project_id/feature_flags' as const
 const LocalEvaluation = Type.Object(
   {
@@ -220,11 +186,8 @@ const LocalEvaluation = Type.Object(
     flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
     group_type_mapping: FreeObject('The name of each group type by its index.', { '0': 'company' }),
     cohorts: FreeObject('The filters of each cohort that is not static, by its id; empty without `send_cohorts`.', {}),
-    minimal_flag_called_events: Type.Boolean({
-      description: 'Whether SDKs may send reduced `$feature_flag_called` events.',
-      examples: [false],
-    }),
-    property_matching_version: Type.Integer({ description: 'How `exact` compares; see the project.', examples: [2] }),
+    minimal_flag_called_events: Bool('Whether SDKs may send reduced `$feature_flag_called` events.', false),
+    property_matching_version: Integer('How `exact` compares; see the project.', 2),
   },
   { title: 'LocalEvaluation', description: 'Definitions for SDKs that evaluate locally, in the shape of a flag.' },
 )
@@ -233,19 +196,19 @@ const FlagActivity = Type.Object(
   { title: 'FeatureFlagActivity', description: 'A page of activity in the shape of a flag.' },
 )
 
+const projectRoute = routesOf('Feature flags', { params: ProjectParams })
+const flagRoute = routesOf('Feature flags', { params: FlagParams })
+
 export const flagRoutes = {
-  list: route({
-    method: 'GET',
-    path: flags,
+  list: projectRoute.get(flags, {
     operationId: 'listFeatureFlags',
     summary: 'List the flags of the project, newest first',
     description:
       'Returns a page of flags with their definitions. Deleted flags are omitted unless `deleted=true`. Filters can be combined.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of the key or the name.' })),
+      search: Type.Optional(Text('Part of the key or the name.')),
       active: Type.Optional(
         Type.String({ enum: ['true', 'false', 'STALE'], description: 'Only active, inactive or stale flags.' }),
       ),
@@ -255,120 +218,93 @@ export const flagRoutes = {
           description: 'Only flags of this type.',
         }),
       ),
-      created_by_id: Type.Optional(Type.Integer({ description: 'Only flags created by the user with this id.' })),
-      tags: Type.Optional(Type.String({ description: 'JSON array of tags; matches flags with any of them.' })),
-      order: Type.Optional(Type.String({ description: 'Field name; prefix `-` for descending order.' })),
-      deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
-      archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
+      created_by_id: Type.Optional(Integer('Only flags created by the user with this id.')),
+      tags: Type.Optional(Text('JSON array of tags; matches flags with any of them.')),
+      order: Type.Optional(Text('Field name; prefix `-` for descending order.')),
+      deleted: Type.Optional(Bool('`true` lists the deleted flags instead.')),
+      archived: Type.Optional(Bool('`true` lists the archived flags instead.')),
     }),
     responses: { 200: Page(Flag) },
   }),
-  create: route({
-    method: 'POST',
-    path: flags,
+  create: projectRoute.post(flags, {
     operationId: 'createFeatureFlag',
     summary: 'Create a flag and its usage dashboard',
     description:
       'Creates a flag. Without `filters` it is on for everyone. The definition is checked as a whole; nothing is stored if a part of it could not be evaluated.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: FlagCreate,
     mayConflict: true,
     responses: { 201: Flag },
   }),
-  get: route({
-    method: 'GET',
-    path: `${flags}/:id`,
+  get: flagRoute.get(`${flags}/:id`, {
     operationId: 'getFeatureFlag',
     summary: 'Get a flag, deleted or not',
     description: 'Returns the definition of one flag. A soft-deleted flag is returned with `deleted: true`.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     responses: { 200: Flag },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${flags}/:id`,
+  update: flagRoute.patch(`${flags}/:id`, {
     operationId: 'updateFeatureFlag',
     summary: 'Change, delete (`deleted: true`) or restore a flag',
     description:
       'Changes only the fields that the body contains; objects such as `filters` are replaced as a whole. Send the `version` that you have read to detect concurrent changes.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: FlagWrite,
     mayConflict: true,
     responses: { 200: Flag },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${flags}/:id`,
+  remove: flagRoute.delete(`${flags}/:id`, {
     operationId: 'deleteFeatureFlag',
     summary: 'Not allowed: flags are deleted by PATCH with `deleted: true`',
     description:
       'Always returns 405 without a body. Flags are soft-deleted, so that they can be restored and their history is retained.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     responses: { 405: null },
   }),
-  status: route({
-    method: 'GET',
-    path: `${flags}/:id/status`,
+  status: flagRoute.get(`${flags}/:id/status`, {
     operationId: 'getFeatureFlagStatus',
     summary: 'Get the status of a flag: active, inactive, stale or deleted, with the reason',
     description:
       'A flag older than 30 days is stale when it was not evaluated in the last 30 days, or when it has one value for everyone.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     responses: {
       200: Type.Object(
         {
           status: Type.String({ enum: ['active', 'inactive', 'stale', 'deleted'], description: 'Status of the flag.' }),
-          reason: Type.String({
-            description: 'Why the flag has this status.',
-            examples: ['The flag is younger than 30 days.'],
-          }),
+          reason: Text('Why the flag has this status.', 'The flag is younger than 30 days.'),
           last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
         },
         { title: 'FeatureFlagStatus', description: 'Whether a flag is still of use.' },
       ),
     },
   }),
-  activity: route({
-    method: 'GET',
-    path: `${flags}/:id/activity`,
+  activity: flagRoute.get(`${flags}/:id/activity`, {
     operationId: 'listFeatureFlagActivity',
     summary: 'List the activity of a flag, newest first',
     description:
       'Returns who changed which field of the flag and when, in the shape of the flag with the page of entries in `results`.',
     access: inProject('activity_log:read', 'feature_flag:read'),
-    params: FlagParams,
     query: Type.Object(activityQuery),
     responses: { 200: FlagActivity },
   }),
-  projectActivity: route({
-    method: 'GET',
-    path: `${flags}/activity`,
+  projectActivity: projectRoute.get(`${flags}/activity`, {
     operationId: 'listProjectFeatureFlagActivity',
     summary: 'List the activity of all flags of the project, newest first',
     description:
       'Returns who changed which flag of the project and when. The fields of a flag are blank; the entries are in `results`.',
     access: inProject('activity_log:read', 'feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object(activityQuery),
     responses: { 200: FlagActivity },
   }),
-  localEvaluation: route({
-    method: 'GET',
-    path: `${flags}/local_evaluation`,
+  localEvaluation: projectRoute.get(`${flags}/local_evaluation`, {
     operationId: 'getProjectLocalEvaluation',
     summary: 'Get the definitions for local evaluation; supports If-None-Match',
     description:
       'Returns everything an SDK needs to evaluate flags without a request per evaluation. Send the `ETag` as `If-None-Match` to receive 304 when nothing has changed.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
-      send_cohorts: Type.Optional(Type.Boolean({ description: 'Whether to include the cohorts that flags use.' })),
-      token: Type.Optional(Type.String({ description: 'With `@current`: the token of the project.' })),
+      send_cohorts: Type.Optional(Bool('Whether to include the cohorts that flags use.')),
+      token: Type.Optional(Text('With `@current`: the token of the project.')),
     }),
     hasEtag: true,
     responses: { 200: LocalEvaluation, 304: null },

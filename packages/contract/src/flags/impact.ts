@@ -1,18 +1,15 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { mebibyte, Nullable, ProjectParams, ShapedObjectInput } from '../schema.ts'
+import { Integer, mebibyte, Nullable, ProjectParams, ShapedObjectInput, Text } from '../schema.ts'
 import { Cohort } from './cohorts.ts'
 import { Condition } from './flag-definition.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 
 const SampledSubject = Type.Object(
   {
-    id: Type.String({
-      description: 'The UUID of the person, or the key of the group.',
-      examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
-    }),
-    distinct_id: Nullable(Type.String({ description: 'A distinct id of the person.', examples: ['user-1'] })),
-    name: Type.String({ description: 'Display name.', examples: ['ada@example.com'] }),
+    id: Text('The UUID of the person, or the key of the group.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+    distinct_id: Nullable(Text('A distinct id of the person.', 'user-1')),
+    name: Text('Display name.', 'ada@example.com'),
     before: Type.Union([Type.Boolean(), Type.String()], { description: 'Current value.', examples: [false] }),
     after: Type.Union([Type.Boolean(), Type.String()], { description: 'Value with the change.', examples: [true] }),
   },
@@ -23,19 +20,15 @@ const SampledSubject = Type.Object(
 export const BlastRadius = Type.Object(
   {
     ...Flag.properties,
-    users_affected: Type.Integer({
-      description: 'Number of subjects that match a condition, ignoring rollout percentages.',
-      examples: [120],
-    }),
-    total_users: Type.Integer({ description: 'Number of all persons or groups.', examples: [1000] }),
-    affected: Type.Integer({ description: 'Same as `users_affected`.', examples: [120] }),
-    total: Type.Integer({ description: 'Same as `total_users`.', examples: [1000] }),
+    users_affected: Integer('Number of subjects that match a condition, ignoring rollout percentages.', 120),
+    total_users: Integer('Number of all persons or groups.', 1000),
+    affected: Integer('Same as `users_affected`.', 120),
+    total: Integer('Same as `total_users`.', 1000),
     would_be_on: Nullable(
-      Type.Integer({
-        description:
-          'Number of subjects for which the flag would be on, including rollout percentages; null without a key.',
-        examples: [60],
-      }),
+      Integer(
+        'Number of subjects for which the flag would be on, including rollout percentages; null without a key.',
+        60,
+      ),
     ),
     variants: Type.Record(Type.String(), Type.Integer(), {
       description: 'Number of subjects per variant.',
@@ -43,31 +36,19 @@ export const BlastRadius = Type.Object(
     }),
     conditions: Type.Array(
       Type.Object({
-        index: Type.Integer({ description: 'Index of the condition.', examples: [0] }),
-        would_be_on: Type.Integer({
-          description: 'Number of subjects for which this is the first matching condition.',
-          examples: [60],
-        }),
+        index: Integer('Index of the condition.', 0),
+        would_be_on: Integer('Number of subjects for which this is the first matching condition.', 60),
       }),
       { description: 'Subjects by condition.' },
     ),
     comparison: Nullable(
       Type.Object(
         {
-          flag_id: Type.Integer({ description: 'Id of the flag that is compared with.', examples: [12] }),
-          currently_on: Type.Integer({
-            description: 'Number of subjects for which the stored flag is on.',
-            examples: [40],
-          }),
-          gains: Type.Integer({
-            description: 'Number of subjects for which the flag would be switched on.',
-            examples: [25],
-          }),
-          losses: Type.Integer({
-            description: 'Number of subjects for which the flag would be switched off.',
-            examples: [5],
-          }),
-          changes: Type.Integer({ description: 'Number of subjects that would get another variant.', examples: [0] }),
+          flag_id: Integer('Id of the flag that is compared with.', 12),
+          currently_on: Integer('Number of subjects for which the stored flag is on.', 40),
+          gains: Integer('Number of subjects for which the flag would be switched on.', 25),
+          losses: Integer('Number of subjects for which the flag would be switched off.', 5),
+          changes: Integer('Number of subjects that would get another variant.', 0),
           sample_gains: Type.Array(SampledSubject, { description: 'Some of the gains.' }),
           sample_losses: Type.Array(SampledSubject, { description: 'Some of the losses.' }),
         },
@@ -84,9 +65,7 @@ const BlastRadiusBody = Type.Object(
   {
     ...FlagWrite.properties,
     condition: Type.Optional(Nullable(ShapedObjectInput(Condition, 4 * mebibyte))),
-    group_type_index: Type.Optional(
-      Nullable(Type.Integer({ description: 'Index of the group type, to count groups instead of persons.' })),
-    ),
+    group_type_index: Type.Optional(Nullable(Integer('Index of the group type, to count groups instead of persons.'))),
   },
   {
     title: 'BlastRadiusQuery',
@@ -99,9 +78,7 @@ const route = routesOf('Feature flags')
 const flags = '/api/projects/:project_id/feature_flags' as const
 
 export const flagReachRoutes = {
-  userBlastRadius: route({
-    method: 'POST',
-    path: `${flags}/user_blast_radius`,
+  userBlastRadius: route.post(`${flags}/user_blast_radius`, {
     operationId: 'getUserBlastRadius',
     isAudited: false,
     summary: 'Count the persons or groups that filters would affect',
@@ -110,15 +87,13 @@ export const flagReachRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      compare_to: Type.Optional(Type.Integer({ description: 'Id of a flag to compare with.' })),
+      compare_to: Type.Optional(Integer('Id of a flag to compare with.')),
     }),
     body: BlastRadiusBody,
     bodyOptional: true,
     responses: { 200: BlastRadius },
   }),
-  createStaticCohort: route({
-    method: 'POST',
-    path: `${flags}/:id/create_static_cohort_for_flag`,
+  createStaticCohort: route.post(`${flags}/:id/create_static_cohort_for_flag`, {
     operationId: 'createStaticCohortForFeatureFlag',
     summary: 'Create a static cohort of all persons who have the flag on, filled in the background',
     description:

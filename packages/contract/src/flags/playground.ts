@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
-import { FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams } from '../schema.ts'
+import { inProject, routesOf } from '../route.ts'
+import { Bool, FreeObjectInput, Integer, kibibyte, mebibyte, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const playgroundPeopleMax = 200
 export const playgroundFlagsMax = 200
@@ -12,9 +12,9 @@ const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
 const PlaygroundValue = Type.Object(
   {
     value: FlagValue,
-    payload: Nullable(Type.String({ description: 'Payload as JSON text.', examples: [null] })),
-    reason: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
-    condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
+    payload: Nullable(Text('Payload as JSON text.', null)),
+    reason: Text('Code of the reason.', 'condition_match'),
+    condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
   },
   { title: 'PlaygroundValue', description: 'The value of a flag for one person.' },
 )
@@ -22,10 +22,10 @@ export type PlaygroundValue = Static<typeof PlaygroundValue>
 
 const PlaygroundRow = Type.Object(
   {
-    distinct_id: Type.String({ description: 'The distinct id as sent.', examples: ['user-1'] }),
+    distinct_id: Text('The distinct id as sent.', 'user-1'),
     values: Type.Record(Type.String(), PlaygroundValue, { description: 'Flag key → value.' }),
     draft: Nullable(PlaygroundValue),
-    is_incomplete: Type.Boolean({ description: 'Whether stored data was unavailable.', examples: [false] }),
+    is_incomplete: Bool('Whether stored data was unavailable.', false),
   },
   { title: 'PlaygroundRow', description: 'The values of all chosen flags for one person.' },
 )
@@ -33,11 +33,10 @@ export type PlaygroundRow = Static<typeof PlaygroundRow>
 
 const properties = (description: string) => Type.Optional(FreeObjectInput(64 * kibibyte, description))
 
+const route = routesOf('Evaluation')
+
 export const playgroundRoutes = {
-  evaluate: route({
-    method: 'POST',
-    path: '/api/projects/:project_id/playground',
-    tag: 'Evaluation',
+  evaluate: route.post('/api/projects/:project_id/playground', {
     operationId: 'evaluatePlayground',
     isAudited: false,
     summary: 'Evaluate many flags for many people, with what-if properties and a draft',
@@ -65,7 +64,7 @@ export const playgroundRoutes = {
       draft: Type.Optional(
         Type.Object(
           {
-            flag_id: Type.Integer({ description: 'Id of the flag to compare with.', examples: [12] }),
+            flag_id: Integer('Id of the flag to compare with.', 12),
             filters: FreeObjectInput(4 * mebibyte, 'The filters of the draft.', { groups: [] }),
           },
           { description: 'Unsaved filters of a flag, evaluated as if the flag were on.' },

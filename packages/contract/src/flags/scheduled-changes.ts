@@ -3,14 +3,17 @@ import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   FreeObject,
   FreeValueInput,
   IdParam,
   Instant,
   InstantInput,
+  Integer,
   mebibyte,
   Nullable,
   ProjectParams,
+  Text,
 } from '../schema.ts'
 
 const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.', examples: ['12'] })
@@ -38,8 +41,8 @@ const Payload = Type.Object(
 
 export const ScheduledChange = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the change.', examples: [9] }),
-    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    id: Integer('Unique id of the change.', 9),
+    team_id: Integer('Project id.', 1),
     record_id: RecordId,
     model_name: Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' }),
     payload: FreeObject('What to change: `operation` and `value`.', { operation: 'update_status', value: true }),
@@ -49,33 +52,27 @@ export const ScheduledChange = Type.Object(
       description: 'State of the change.',
       examples: ['pending'],
     }),
-    steps_done: Type.Integer({ description: 'Number of applied steps of a ramp.', examples: [0] }),
-    attempts: Type.Integer({ description: 'Number of failures of the current step.', examples: [0] }),
+    steps_done: Integer('Number of applied steps of a ramp.', 0),
+    attempts: Integer('Number of failures of the current step.', 0),
     next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
-    failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.', examples: [null] })),
-    broken_reason: Nullable(
-      Type.String({
-        description: 'Why a pending change can no longer be applied to the flag as it is now.',
-        examples: [null],
-      }),
-    ),
+    failure_reason: Nullable(Text('Reason of the last failure.', null)),
+    broken_reason: Nullable(Text('Why a pending change can no longer be applied to the flag as it is now.', null)),
     condition_position: Nullable(
-      Type.Integer({
-        description:
-          'Where the condition of a pending ramp is now, counted from 0; null when it is gone, or without ramp.',
-        examples: [null],
-      }),
+      Integer(
+        'Where the condition of a pending ramp is now, counted from 0; null when it is gone, or without ramp.',
+        null,
+      ),
     ),
     executed_at: Nullable(Instant('When it was done, or the last step taken; null while it recurs.', null)),
     last_executed_at: Nullable(Instant('When it last ran.', null)),
     frozen_until: Nullable(Instant('Its next run falls into a freeze and waits until then.', null)),
-    is_recurring: Type.Boolean({ description: 'Whether it repeats; false with a recurrence means paused.' }),
-    recurrence_interval: Nullable(Type.String({ description: 'How often it repeats.', examples: [null] })),
-    cron_expression: Nullable(Type.String({ description: 'When it repeats.', examples: ['0 9 * * 1-5'] })),
-    timezone: Type.String({ description: 'Time zone of the recurrence.', examples: ['Europe/Berlin'] }),
+    is_recurring: Bool('Whether it repeats; false with a recurrence means paused.'),
+    recurrence_interval: Nullable(Text('How often it repeats.', null)),
+    cron_expression: Nullable(Text('When it repeats.', '0 9 * * 1-5')),
+    timezone: Text('Time zone of the recurrence.', 'Europe/Berlin'),
     end_date: Nullable(Instant('When it stops repeating.', null)),
-    pair_id: Nullable(Type.String({ description: 'The same for both changes of a pair.', examples: [null] })),
-    change_request: Nullable(Type.Integer({ description: 'The change request that approved it.', examples: [null] })),
+    pair_id: Nullable(Text('The same for both changes of a pair.', null)),
+    change_request: Nullable(Integer('The change request that approved it.', null)),
     created_at: Instant('When the change was scheduled.'),
     created_by: UserBasic,
     updated_at: Instant('When the change was last edited.'),
@@ -92,9 +89,7 @@ const Interval = Type.Union(
 )
 const Cron = Type.String({ maxLength: 100, description: cronText, examples: ['0 9 * * 1-5'] })
 const recurrenceFields = {
-  is_recurring: Type.Optional(
-    Type.Boolean({ description: 'Repeats it. `false` pauses a recurring change; its recurrence is kept.' }),
-  ),
+  is_recurring: Type.Optional(Bool('Repeats it. `false` pauses a recurring change; its recurrence is kept.')),
   recurrence_interval: Type.Optional(Nullable(Interval)),
   cron_expression: Type.Optional(Nullable(Cron)),
   timezone: Type.Optional(
@@ -103,37 +98,33 @@ const recurrenceFields = {
   end_date: Type.Optional(Nullable(InstantInput('When it stops repeating.'))),
 }
 
-const route = routesOf('Scheduled changes')
 const changes = '/api/projects/:project_id/scheduled_changes' as const
 const ChangeParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the scheduled change.') })
 
+const projectRoute = routesOf('Scheduled changes', { params: ProjectParams })
+const changeRoute = routesOf('Scheduled changes', { params: ChangeParams })
+
 export const scheduledChangeRoutes = {
-  list: route({
-    method: 'GET',
-    path: changes,
+  list: projectRoute.get(changes, {
     operationId: 'listScheduledChanges',
     summary: 'List pending and past scheduled changes',
     description: 'Returns a page of changes, by default of all flags and all states.',
     access: inProject('feature_flag:read'),
-    params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      record_id: Type.Optional(Type.Integer({ description: 'Only changes of the flag with this id.' })),
+      record_id: Type.Optional(Integer('Only changes of the flag with this id.')),
       status: Type.Optional(
         Type.String({ enum: ['pending', 'done', 'failed'], description: 'Only changes with this status.' }),
       ),
     }),
     responses: { 200: Page(ScheduledChange) },
   }),
-  create: route({
-    method: 'POST',
-    path: changes,
+  create: projectRoute.post(changes, {
     operationId: 'createScheduledChange',
     summary: 'Schedule a change of a flag, or a gradual rollout',
     description:
       'Runs once across all nodes; what downtime missed runs once on recovery. Where the change needs approval, this answers 409 with the change request it opened; that approval holds for every run. During a freeze it waits.',
     access: inProject('feature_flag:write'),
-    params: ProjectParams,
     body: Type.Object({
       record_id: Type.Union([RecordId, Type.Integer()], { description: 'Id of the flag.', examples: [12] }),
       model_name: Type.Optional(Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' })),
@@ -153,25 +144,19 @@ export const scheduledChangeRoutes = {
     mayConflict: true,
     responses: { 201: ScheduledChange },
   }),
-  get: route({
-    method: 'GET',
-    path: `${changes}/:id`,
+  get: changeRoute.get(`${changes}/:id`, {
     operationId: 'getScheduledChange',
     summary: 'Get a scheduled change',
     description: 'Returns the change with its state and the reason of the last failure.',
     access: inProject('feature_flag:read'),
-    params: ChangeParams,
     responses: { 200: ScheduledChange },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${changes}/:id`,
+  update: changeRoute.patch(`${changes}/:id`, {
     operationId: 'updateScheduledChange',
     summary: 'Change the content or time; a failed change is retried',
     description:
       'A change that is done cannot be edited. The attempts and steps start over. Pausing or resuming one change of a pair does it for both.',
     access: inProject('feature_flag:write'),
-    params: ChangeParams,
     body: Type.Object({
       payload: Type.Optional(Payload),
       scheduled_at: Type.Optional(InstantInput('When the change is due.')),
@@ -180,14 +165,11 @@ export const scheduledChangeRoutes = {
     mayConflict: true,
     responses: { 200: ScheduledChange },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${changes}/:id`,
+  remove: changeRoute.delete(`${changes}/:id`, {
     operationId: 'deleteScheduledChange',
     summary: 'Cancel a scheduled change and its pair; steps that were applied remain',
     description: 'Removes the record, also of a change that is done.',
     access: inProject('feature_flag:write'),
-    params: ChangeParams,
     responses: { 204: null },
   }),
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
+import { Bool, IdInput, IdParam, Instant, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
 
 const level = (values: readonly string[], description: string) =>
   Type.String({ enum: [...values], description, examples: [values.at(-1)] })
@@ -8,8 +8,8 @@ const level = (values: readonly string[], description: string) =>
 export const AccessControl = Type.Object(
   {
     access_level: level(['viewer', 'editor'], 'What it grants.'),
-    resource: Type.String({ description: 'Type of resource.', examples: ['feature_flag'] }),
-    resource_id: Nullable(Type.String({ description: 'Id of the flag; null for all flags.', examples: ['12'] })),
+    resource: Text('Type of resource.', 'feature_flag'),
+    resource_id: Nullable(Text('Id of the flag; null for all flags.', '12')),
     role: Nullable(Uuid('Id of the role; null for every member.')),
     organization_member: Nullable(Uuid('Always null: access is granted to roles.')),
     created_at: Nullable(Instant('When it was created; null when not recorded.')),
@@ -28,7 +28,7 @@ export const AccessControls = Type.Object(
     }),
     default_access_level: level(['viewer', 'editor'], 'What members without a grant can do.'),
     user_access_level: level(['viewer', 'editor'], 'What you can do.'),
-    user_can_edit_access_levels: Type.Boolean({ description: 'Whether you can change these.', examples: [true] }),
+    user_can_edit_access_levels: Bool('Whether you can change these.', true),
   },
   { title: 'AccessControls', description: "Access to flags, in the shape of PostHog's access controls." },
 )
@@ -43,7 +43,7 @@ export const ProjectAccessControls = Type.Object(
     }),
     default_access_level: level(['member'], 'What members of the organization are in each project.'),
     user_access_level: level(['member', 'admin'], 'What you are.'),
-    user_can_edit_access_levels: Type.Boolean({ description: 'Always false.', examples: [false] }),
+    user_can_edit_access_levels: Bool('Always false.', false),
   },
   {
     title: 'ProjectAccessControls',
@@ -65,65 +65,52 @@ const target = {
 }
 const AccessControlInput = Type.Object(target)
 
-const route = routesOf('Role access')
 const project = '/api/projects/:project_id' as const
 const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
+const flagRoute = routesOf('Role access', { params: FlagParams })
+const projectRoute = routesOf('Role access', { params: ProjectParams })
+
 /** PostHog's newer shape of access, as its Terraform provider manages it. */
 export const accessControlRoutes = {
-  listOfFlag: route({
-    method: 'GET',
-    path: `${project}/feature_flags/:id/access_controls`,
+  listOfFlag: flagRoute.get(`${project}/feature_flags/:id/access_controls`, {
     operationId: 'listFlagAccessControls',
     summary: 'List who can edit this flag, as access controls',
     description: 'The same grants as `role_access`, up to 1,000.',
     access: inProject('feature_flag:read'),
-    params: FlagParams,
     responses: { 200: AccessControls },
   }),
-  setOfFlag: route({
-    method: 'PUT',
-    path: `${project}/feature_flags/:id/access_controls`,
+  setOfFlag: flagRoute.put(`${project}/feature_flags/:id/access_controls`, {
     operationId: 'setFlagAccessControl',
     summary: 'Grant a role edit access to this flag, or remove the grant',
     description:
       '`access_level` is `editor`, or null to remove the grant. The same rules as for `role_access` apply. Returns 204 for null.',
     access: inProject('feature_flag:write'),
-    params: FlagParams,
     body: AccessControlInput,
     responses: { 200: AccessControl, 204: null },
   }),
-  listOfResources: route({
-    method: 'GET',
-    path: `${project}/resource_access_controls`,
+  listOfResources: projectRoute.get(`${project}/resource_access_controls`, {
     operationId: 'listResourceAccessControls',
     summary: 'List who can edit flags, as access controls',
     description:
       'The access level of each role, and the organization-wide setting for flags when there is one. Up to 1,000 roles.',
     access: inProject('organization:read'),
-    params: ProjectParams,
     responses: { 200: AccessControls },
   }),
-  setOfResources: route({
-    method: 'PUT',
-    path: `${project}/resource_access_controls`,
+  setOfResources: projectRoute.put(`${project}/resource_access_controls`, {
     operationId: 'setResourceAccessControl',
     summary: 'Set the access level of a role or of every member for flags (admin)',
     description:
       'Applies to all projects of the organization. `access_level: null` restores the default and returns 204. Requires the admin level.',
     access: inProject('organization:write'),
-    params: ProjectParams,
     body: AccessControlInput,
     responses: { 200: AccessControl, 204: null },
   }),
-  listOfProject: route({
-    method: 'GET',
-    path: `${project}/access_controls`,
+  listOfProject: projectRoute.get(`${project}/access_controls`, {
     operationId: 'listProjectAccessControls',
     summary: 'Get who has access to the project',
     description: 'Every member of the organization has access to each project.',
     access: inProject('project:read'),
-    params: ProjectParams,
     responses: { 200: ProjectAccessControls },
   }),
 }

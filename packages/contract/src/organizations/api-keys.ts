@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { IdInput, Instant, InstantInput, Nullable, Uuid } from '../schema.ts'
+import { IdInput, Instant, InstantInput, Integer, Nullable, Text, Uuid } from '../schema.ts'
 
 export const ApiKey = Type.Object(
   {
-    id: Type.String({ description: 'Unique id of the key.', examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'] }),
-    label: Type.String({ description: 'Name of the key.', examples: ['CI'] }),
-    mask_value: Type.String({ description: 'First and last four characters.', examples: ['phx_…a1b2'] }),
+    id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+    label: Text('Name of the key.', 'CI'),
+    mask_value: Text('First and last four characters.', 'phx_…a1b2'),
     scopes: Type.Array(Type.String(), {
       description: 'Scopes such as `feature_flag:read`; `*` grants everything.',
       examples: [['feature_flag:read']],
@@ -22,8 +22,8 @@ export const ApiKey = Type.Object(
     created_at: Instant('When the key was created.'),
     last_used_at: Nullable(Instant('Accurate to the hour.')),
     expires_at: Nullable(Instant('When the key expires; null means never.', null)),
-    user_id: Type.Integer({ description: 'Id of the owner.', examples: [1] }),
-    value: Type.Optional(Type.String({ description: 'Only in the response that creates the key.' })),
+    user_id: Integer('Id of the owner.', 1),
+    value: Type.Optional(Text('Only in the response that creates the key.')),
   },
   { title: 'PersonalApiKey', description: 'A personal API key. Its value is shown once, when it is created.' },
 )
@@ -31,9 +31,7 @@ export type ApiKey = Static<typeof ApiKey>
 const NewApiKey = Type.Object(
   {
     ...ApiKey.properties,
-    value: Type.Optional(
-      Type.String({ description: 'The key itself.', examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
-    ),
+    value: Type.Optional(Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
   },
   { title: 'NewPersonalApiKey', description: 'A new personal API key with its value.' },
 )
@@ -63,13 +61,13 @@ export const keyFields = {
     Nullable(InstantInput('Default: in 90 days; null: never. At most when the key of the request expires.')),
   ),
 }
+const KeyParams = Type.Object({ key_id: Text('Key id, or `@current`.') })
+
 const route = routesOf('Personal API keys')
-const KeyParams = Type.Object({ key_id: Type.String({ description: 'Key id, or `@current`.' }) })
+const keyRoute = routesOf('Personal API keys', { params: KeyParams })
 
 export const apiKeyRoutes = {
-  list: route({
-    method: 'GET',
-    path: '/api/personal_api_keys',
+  list: route.get('/api/personal_api_keys', {
     operationId: 'listPersonalApiKeys',
     summary: "List the caller's keys, newest first, without their values",
     description:
@@ -77,9 +75,7 @@ export const apiKeyRoutes = {
     access: asUser('user:read'),
     responses: { 200: Type.Array(ApiKey) },
   }),
-  create: route({
-    method: 'POST',
-    path: '/api/personal_api_keys',
+  create: route.post('/api/personal_api_keys', {
     operationId: 'createPersonalApiKey',
     summary: 'Create a key with at most the scopes of the calling key; its value is returned once',
     description:
@@ -88,35 +84,26 @@ export const apiKeyRoutes = {
     body: Type.Object({ label: keyLabel, ...keyFields }),
     responses: { 201: NewApiKey },
   }),
-  get: route({
-    method: 'GET',
-    path: '/api/personal_api_keys/:key_id',
+  get: keyRoute.get('/api/personal_api_keys/:key_id', {
     operationId: 'getPersonalApiKey',
     summary: 'Get a key; 404 for sign-ins',
     description: 'Returns one key of the calling user, without its value. `@current` is the key of this request.',
     access: asUser('user:read'),
-    params: KeyParams,
     responses: { 200: ApiKey },
   }),
-  update: route({
-    method: 'PATCH',
-    path: '/api/personal_api_keys/:key_id',
+  update: keyRoute.patch('/api/personal_api_keys/:key_id', {
     operationId: 'updatePersonalApiKey',
     summary: 'Change a key; 404 for sign-ins',
     description: 'Changes the label, scopes, restrictions or expiry. A key cannot extend its own rights.',
     access: asUser('user:write'),
-    params: KeyParams,
     body: Type.Object({ label: Type.Optional(keyLabel), ...keyFields }),
     responses: { 200: ApiKey },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: '/api/personal_api_keys/:key_id',
+  remove: keyRoute.delete('/api/personal_api_keys/:key_id', {
     operationId: 'deletePersonalApiKey',
     summary: 'Revoke a key; 404 for sign-ins',
     description: 'Revokes the key at once on all nodes.',
     access: asUser('user:write'),
-    params: KeyParams,
     responses: { 204: null },
   }),
 }

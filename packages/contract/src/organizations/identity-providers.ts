@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inOrganization, open, routesOf } from '../route.ts'
-import { IdInput, Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
+import { Bool, IdInput, Instant, Integer, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { Session } from './session.ts'
 
 const levelText = '-1 auditor, 0 view only, 1 member, 8 admin'
@@ -13,7 +13,7 @@ const GroupMapping = Type.Object(
       description: 'A group as the provider names it.',
       examples: ['platform'],
     }),
-    level: Type.Optional(Nullable(Type.Integer({ description: `Level of its members: ${levelText}.`, examples: [8] }))),
+    level: Type.Optional(Nullable(Integer(`Level of its members: ${levelText}.`, 8))),
     role_id: Type.Optional(Nullable(IdInput('Role that its members get.'))),
   },
   { title: 'GroupMapping', description: 'What the members of a group of the provider get.' },
@@ -57,17 +57,14 @@ const optionalFields = {
     description: 'Applied at every sign-in. The highest level counts; roles that are named here follow the groups.',
     examples: [[{ group: 'platform', level: 8 }]],
   }),
-  default_level: Type.Integer({
-    description: `Level of users without a mapped group: ${levelText}.`,
-    examples: [1],
-  }),
+  default_level: Integer(`Level of users without a mapped group: ${levelText}.`, 1),
   session_hours: Type.Integer({
     minimum: 1,
     maximum: 12,
     description: 'Hours after which a sign-in ends, at most those of a session at the provider.',
     examples: [12],
   }),
-  enabled: Type.Boolean({ description: 'Whether users can sign in with it.', examples: [true] }),
+  enabled: Bool('Whether users can sign in with it.', true),
 }
 const ClientSecret = Type.String({
   maxLength: 2000,
@@ -90,18 +87,16 @@ export const IdentityProvider = Type.Object(
     id: Uuid('Unique id of the provider.'),
     ...providerFields,
     ...optionalFields,
-    has_client_secret: Type.Boolean({ description: 'Whether a client secret is stored.', examples: [true] }),
-    redirect_uri: Type.String({
-      description: 'To be registered at the provider.',
-      examples: ['https://flags.acme.com/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
-    }),
-    backchannel_logout_uri: Type.String({
-      description: 'To be registered at the provider, if it supports back-channel logout.',
-      examples: ['https://flags.acme.com/api/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/backchannel_logout/'],
-    }),
-    problem: Nullable(
-      Type.String({ description: 'What was wrong at the last sign-in, such as a missing claim.', examples: [null] }),
+    has_client_secret: Bool('Whether a client secret is stored.', true),
+    redirect_uri: Text(
+      'To be registered at the provider.',
+      'https://flags.acme.com/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d',
     ),
+    backchannel_logout_uri: Text(
+      'To be registered at the provider, if it supports back-channel logout.',
+      'https://flags.acme.com/api/login/sso/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/backchannel_logout/',
+    ),
+    problem: Nullable(Text('What was wrong at the last sign-in, such as a missing claim.', null)),
     last_sign_in_at: Nullable(Instant('When someone last signed in with it.', null)),
     created_at: Instant('When the provider was created.'),
     updated_at: Instant('When the provider was last changed.'),
@@ -112,7 +107,7 @@ export type IdentityProvider = Static<typeof IdentityProvider>
 
 const ProviderCheck = Type.Object(
   {
-    is_usable: Type.Boolean({ description: 'Whether a sign-in can work.', examples: [true] }),
+    is_usable: Bool('Whether a sign-in can work.', true),
     problems: Type.Array(Type.String(), { description: 'What is wrong, and what to do.', examples: [[]] }),
   },
   { title: 'IdentityProviderCheck', description: 'What the discovery document of a provider shows.' },
@@ -121,12 +116,9 @@ const ProviderCheck = Type.Object(
 export const OrganizationDomain = Type.Object(
   {
     id: Uuid('Unique id of the domain.'),
-    domain: Type.String({ description: 'The part of email addresses after the @.', examples: ['acme.com'] }),
-    record_name: Type.String({ description: 'Name of the TXT record.', examples: ['_halyard.acme.com'] }),
-    record_value: Type.String({
-      description: 'Value of the TXT record.',
-      examples: ['halyard-verification=4Zr0mW9sT1uVxY2bC3dE5f'],
-    }),
+    domain: Text('The part of email addresses after the @.', 'acme.com'),
+    record_name: Text('Name of the TXT record.', '_halyard.acme.com'),
+    record_value: Text('Value of the TXT record.', 'halyard-verification=4Zr0mW9sT1uVxY2bC3dE5f'),
     verified_at: Nullable(Instant('When the domain was verified; null when it was not.', null)),
     created_at: Instant('When the domain was added.'),
   },
@@ -136,16 +128,14 @@ export type OrganizationDomain = Static<typeof OrganizationDomain>
 
 const SingleSignOn = Type.Object(
   {
-    is_required: Type.Boolean({
-      description:
-        'Whether members must sign in with a provider. The owner can always sign in, with password and second factor.',
-      examples: [false],
-    }),
+    is_required: Bool(
+      'Whether members must sign in with a provider. The owner can always sign in, with password and second factor.',
+      false,
+    ),
   },
   { title: 'SingleSignOn', description: 'How members of an organization sign in.' },
 )
 
-const route = routesOf('Single sign-on')
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const providers = `${organization}/identity_providers` as const
 const domains = `${organization}/domains` as const
@@ -154,51 +144,44 @@ const DomainParams = Type.Object({ ...OrganizationParams.properties, domain_id: 
 const reading = inOrganization('organization:read')
 const writing = inOrganization('organization:write')
 
+const organizationRoute = routesOf('Single sign-on', { params: OrganizationParams })
+const providerRoute = routesOf('Single sign-on', { params: ProviderParams })
+const domainRoute = routesOf('Single sign-on', { params: DomainParams })
+const route = routesOf('Single sign-on')
+
 export const identityProviderRoutes = {
-  list: route({
-    method: 'GET',
-    path: providers,
+  list: organizationRoute.get(providers, {
     operationId: 'listIdentityProviders',
     summary: 'List the identity providers (admin)',
     description: 'Requires the admin level. At most 20, oldest first, without their secrets.',
     access: reading,
-    params: OrganizationParams,
     responses: { 200: Type.Array(IdentityProvider) },
   }),
-  create: route({
-    method: 'POST',
-    path: providers,
+  create: organizationRoute.post(providers, {
     operationId: 'createIdentityProvider',
     summary: 'Add an OpenID Connect provider (owner)',
     description:
       'Requires the owner level: a provider can sign in as any member. Register the `redirect_uri` of the response at the provider.',
     access: writing,
-    params: OrganizationParams,
     body: Type.Object({
       ...providerFields,
       ...optionalWrites,
     }),
     responses: { 201: IdentityProvider },
   }),
-  get: route({
-    method: 'GET',
-    path: `${providers}/:provider_id`,
+  get: providerRoute.get(`${providers}/:provider_id`, {
     operationId: 'getIdentityProvider',
     summary: 'Get an identity provider (admin)',
     description: 'Requires the admin level. The client secret is never returned.',
     access: reading,
-    params: ProviderParams,
     responses: { 200: IdentityProvider },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${providers}/:provider_id`,
+  update: providerRoute.patch(`${providers}/:provider_id`, {
     operationId: 'updateIdentityProvider',
     summary: 'Change an identity provider (owner)',
     description:
       'Requires the owner level. Changes only the fields that the body contains. Sessions go on; a new issuer unlinks all accounts.',
     access: writing,
-    params: ProviderParams,
     body: Type.Object({
       name: Type.Optional(providerFields.name),
       issuer: Type.Optional(providerFields.issuer),
@@ -207,46 +190,34 @@ export const identityProviderRoutes = {
     }),
     responses: { 200: IdentityProvider },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${providers}/:provider_id`,
+  remove: providerRoute.delete(`${providers}/:provider_id`, {
     operationId: 'deleteIdentityProvider',
     summary: 'Remove an identity provider (owner); its sessions end',
     description: 'Requires the owner level. Accounts, memberships and API keys stay.',
     access: writing,
-    params: ProviderParams,
     responses: { 204: null },
   }),
-  test: route({
-    method: 'POST',
-    path: `${providers}/:provider_id/test`,
+  test: providerRoute.post(`${providers}/:provider_id/test`, {
     operationId: 'testIdentityProvider',
     summary: 'Fetch the discovery document and the keys of a provider, and report what is wrong (admin)',
     description: 'Requires the admin level. Nothing is changed.',
     access: writing,
     isAudited: false,
-    params: ProviderParams,
     responses: { 200: ProviderCheck },
   }),
-  listDomains: route({
-    method: 'GET',
-    path: domains,
+  listDomains: organizationRoute.get(domains, {
     operationId: 'listOrganizationDomains',
     summary: 'List the domains of the organization (admin)',
     description: 'Requires the admin level. At most 50, by name.',
     access: reading,
-    params: OrganizationParams,
     responses: { 200: Type.Array(OrganizationDomain) },
   }),
-  addDomain: route({
-    method: 'POST',
-    path: domains,
+  addDomain: organizationRoute.post(domains, {
     operationId: 'addOrganizationDomain',
     summary: 'Add a domain (owner); it counts when it is verified',
     description:
       'Requires the owner level. Accounts with an address of a verified domain are linked to the provider by email.',
     access: writing,
-    params: OrganizationParams,
     body: Type.Object({
       domain: Type.String({
         minLength: 3,
@@ -257,91 +228,73 @@ export const identityProviderRoutes = {
     }),
     responses: { 201: OrganizationDomain },
   }),
-  verifyDomain: route({
-    method: 'POST',
-    path: `${domains}/:domain_id/verify`,
+  verifyDomain: domainRoute.post(`${domains}/:domain_id/verify`, {
     operationId: 'verifyOrganizationDomain',
     summary: 'Verify a domain by its TXT record (owner)',
     description: 'Requires the owner level. Instance administrators can verify a domain without the record.',
     access: writing,
-    params: DomainParams,
     body: Type.Object({
-      without_record: Type.Optional(
-        Type.Boolean({ description: 'Verify without the record (instance administrators).', examples: [false] }),
-      ),
+      without_record: Type.Optional(Bool('Verify without the record (instance administrators).', false)),
     }),
     bodyOptional: true,
     responses: { 200: OrganizationDomain },
   }),
-  removeDomain: route({
-    method: 'DELETE',
-    path: `${domains}/:domain_id`,
+  removeDomain: domainRoute.delete(`${domains}/:domain_id`, {
     operationId: 'removeOrganizationDomain',
     summary: 'Remove a domain (owner)',
     description: 'Requires the owner level. Accounts that are linked stay linked.',
     access: writing,
-    params: DomainParams,
     responses: { 204: null },
   }),
-  getRequirement: route({
-    method: 'GET',
-    path: `${organization}/single_sign_on`,
+  getRequirement: organizationRoute.get(`${organization}/single_sign_on`, {
     operationId: 'getSingleSignOn',
     summary: 'Get whether members must sign in with a provider',
     description: 'Every member can read it.',
     access: reading,
-    params: OrganizationParams,
     responses: { 200: SingleSignOn },
   }),
-  updateRequirement: route({
-    method: 'PATCH',
-    path: `${organization}/single_sign_on`,
+  updateRequirement: organizationRoute.patch(`${organization}/single_sign_on`, {
     operationId: 'updateSingleSignOn',
     summary: 'Require single sign-on (owner)',
     description:
       'Requires the owner level, a second factor of the owner, and a provider that was used. Sessions with a password lose the organization at once, except those of the owner. API keys go on.',
     access: writing,
-    params: OrganizationParams,
     body: Type.Object({
-      is_required: Type.Boolean({ description: 'Whether members must sign in with a provider.', examples: [true] }),
+      is_required: Bool('Whether members must sign in with a provider.', true),
     }),
     responses: { 200: SingleSignOn },
   }),
 }
 
 const LoginProviderParams = Type.Object({ provider_id: IdInput('Id of the provider.') })
+const loginProviderRoute = routesOf('Single sign-on', { params: LoginProviderParams })
 const LoginProvider = Type.Object(
   {
     id: Uuid('Unique id of the provider.'),
-    name: Type.String({ description: 'Name for the button.', examples: ['Acme Okta'] }),
+    name: Text('Name for the button.', 'Acme Okta'),
   },
   { title: 'LoginProvider', description: 'A provider that the sign-in page offers.' },
 )
 
 export const singleSignOnRoutes = {
-  listProviders: route({
-    method: 'GET',
-    path: '/api/login/sso',
+  listProviders: route.get('/api/login/sso', {
     operationId: 'listLoginProviders',
     summary: 'List the providers of an email domain or an organization, for the sign-in page',
     description:
       'Send the part of the address after the @: the response cannot depend on whether an account exists. Empty without a match.',
     access: open,
     query: Type.Object({
-      domain: Type.Optional(Type.String({ description: 'Domain of the email address.', examples: ['acme.com'] })),
-      organization: Type.Optional(Type.String({ description: 'Slug of the organization.', examples: ['acme'] })),
+      domain: Type.Optional(Text('Domain of the email address.', 'acme.com')),
+      organization: Type.Optional(Text('Slug of the organization.', 'acme')),
     }),
     responses: { 200: Type.Array(LoginProvider) },
   }),
-  start: route({
-    method: 'POST',
-    path: '/api/login/sso/:provider_id/start',
+  start: loginProviderRoute.post('/api/login/sso/:provider_id/start', {
     operationId: 'startSingleSignOn',
     summary: 'Start a sign-in: returns the address at the provider and binds the attempt to the browser by a cookie',
     description: 'Navigate to `redirect_url` within ten minutes. 503 when the provider is unavailable.',
     access: open,
     isAudited: false,
-    params: LoginProviderParams,
     body: Type.Object({
       next: Type.Optional(
         Type.String({
@@ -354,19 +307,16 @@ export const singleSignOnRoutes = {
     bodyOptional: true,
     responses: {
       200: Type.Object({
-        redirect_url: Type.String({ description: 'Address at the provider.', examples: ['https://acme.okta.com/…'] }),
+        redirect_url: Text('Address at the provider.', 'https://acme.okta.com/…'),
       }),
     },
   }),
-  finish: route({
-    method: 'POST',
-    path: '/api/login/sso/:provider_id/finish',
+  finish: loginProviderRoute.post('/api/login/sso/:provider_id/finish', {
     operationId: 'finishSingleSignOn',
     summary: 'Finish a sign-in with the parameters that the provider sent back',
     description:
       'Needs the cookie of the start. State, nonce, PKCE, issuer, audience, signature and time are checked; each attempt works once.',
     access: open,
-    params: LoginProviderParams,
     body: Type.Object({
       parameters: Type.String({
         minLength: 1,
@@ -378,19 +328,16 @@ export const singleSignOnRoutes = {
     responses: {
       200: Type.Object({
         ...Session.properties,
-        next: Type.String({ description: 'Path of the dashboard to open.', examples: ['/'] }),
+        next: Text('Path of the dashboard to open.', '/'),
       }),
     },
   }),
-  backchannelLogout: route({
-    method: 'POST',
-    path: '/api/login/sso/:provider_id/backchannel_logout',
+  backchannelLogout: loginProviderRoute.post('/api/login/sso/:provider_id/backchannel_logout', {
     operationId: 'backchannelLogout',
     summary: 'Receive a logout token of the provider: ends the sessions that it names on all nodes',
     description:
       'OpenID Connect Back-Channel Logout 1.0: a form with `logout_token`. Signature, issuer, audience, time, event and reuse are checked.',
     access: open,
-    params: LoginProviderParams,
     responses: { 200: null },
   }),
 }

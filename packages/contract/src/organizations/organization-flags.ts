@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Flag, flagKeyCharactersMax } from '../flags/flags.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { OrganizationParams } from '../schema.ts'
+import { Bool, Integer, OrganizationParams, Text } from '../schema.ts'
 
 /** Maximum number of target projects per request. */
 export const copyTargetsMax = 50
@@ -32,9 +32,7 @@ const prefer = '`Prefer: return=representation` returns a body and `Preference-A
 
 /** Contract 4.1: the status code is the result. */
 export const organizationFlagRoutes = {
-  byKey: route({
-    method: 'GET',
-    path: `${flags}/:feature_flag_key`,
+  byKey: route.get(`${flags}/:feature_flag_key`, {
     operationId: 'findOrganizationFeatureFlag',
     summary: `Check whether a flag with this key exists in a project of the caller. ${prefer}`,
     description:
@@ -42,13 +40,11 @@ export const organizationFlagRoutes = {
     access: inOrganization('feature_flag:read'),
     params: Type.Object({
       ...OrganizationParams.properties,
-      feature_flag_key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+      feature_flag_key: Text('Key of the flag.', 'new-checkout'),
     }),
     responses: { 200: null },
   }),
-  copy: route({
-    method: 'POST',
-    path: `${flags}/copy_flags`,
+  copy: route.post(`${flags}/copy_flags`, {
     operationId: 'copyFeatureFlag',
     summary: `Copy a flag and the cohorts it uses to other projects, all or nothing. ${prefer}`,
     description:
@@ -62,16 +58,14 @@ export const organizationFlagRoutes = {
         description: 'Key of the flag to copy.',
         examples: ['new-checkout'],
       }),
-      from_project: Type.Integer({ description: 'Id of the project to copy from.', examples: [1] }),
+      from_project: Integer('Id of the project to copy from.', 1),
       target_project_ids: Type.Array(Type.Integer(), {
         minItems: 1,
         maxItems: copyTargetsMax,
         description: `Project ids, at most ${copyTargetsMax}.`,
         examples: [[2]],
       }),
-      disable_copied_flag: Type.Optional(
-        Type.Boolean({ description: 'Whether the copies are created inactive.', examples: [true] }),
-      ),
+      disable_copied_flag: Type.Optional(Bool('Whether the copies are created inactive.', true)),
     }),
     mayConflict: true,
     responses: { 200: null },

@@ -2,27 +2,21 @@ import Type, { type Static } from 'typebox'
 import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, routesOf } from '../route.ts'
-import { Instant, Nullable, OrganizationParams, Uuid } from '../schema.ts'
+import { Bool, Instant, Integer, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
 import { UserBasic } from './users.ts'
 
 export const Organization = Type.Object(
   {
     id: Uuid('Unique id of the organization.'),
-    name: Type.String({ description: 'Name of the organization.', examples: ['Acme'] }),
-    slug: Type.String({ description: 'Name in URLs.', examples: ['acme'] }),
+    name: Text('Name of the organization.', 'Acme'),
+    slug: Text('Name in URLs.', 'acme'),
     created_at: Instant('When the organization was created.'),
     updated_at: Instant('When the organization was last changed.'),
-    membership_level: Type.Integer({ description: levelsText, examples: [15] }),
-    plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root', examples: [9] }),
-    default_access_level: Type.Integer({
-      description: 'What members without a role can do with flags: 21 view, 37 edit.',
-      examples: [37],
-    }),
-    requires_second_factor: Type.Boolean({
-      description: 'Whether members who sign in with a password need a second factor.',
-      examples: [false],
-    }),
+    membership_level: Integer(levelsText, 15),
+    plugins_access_level: Integer('0 none, 3 configure, 6 install, 9 root', 9),
+    default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
+    requires_second_factor: Bool('Whether members who sign in with a password need a second factor.', false),
     teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
   },
   { title: 'Organization', description: 'An organization: members, projects and plugins.' },
@@ -39,9 +33,9 @@ export const Member = Type.Object(
   {
     id: Uuid('Unique id of the membership.'),
     user: UserBasic,
-    level: Type.Integer({ description: levelsText, examples: [8] }),
-    is_2fa_enabled: Type.Boolean({ description: 'Whether the user has a second factor.', examples: [true] }),
-    is_provisioned: Type.Boolean({ description: 'Whether SCIM provisioned the user.', examples: [false] }),
+    level: Integer(levelsText, 8),
+    is_2fa_enabled: Bool('Whether the user has a second factor.', true),
+    is_provisioned: Bool('Whether SCIM provisioned the user.', false),
     joined_at: Instant('When the user joined.'),
     updated_at: Instant('When the membership was last changed.'),
   },
@@ -52,10 +46,10 @@ export type Member = Static<typeof Member>
 export const Invite = Type.Object(
   {
     id: Uuid('Unique id of the invitation.'),
-    target_email: Type.String({ description: 'Email address of the invited person.', examples: ['grace@example.com'] }),
-    first_name: Type.String({ description: 'First name of the invited person.', examples: ['Grace'] }),
-    level: Type.Integer({ description: `Level after joining: ${levelsText}.`, examples: [1] }),
-    is_expired: Type.Boolean({ description: 'Whether the invitation has expired.', examples: [false] }),
+    target_email: Text('Email address of the invited person.', 'grace@example.com'),
+    first_name: Text('First name of the invited person.', 'Grace'),
+    level: Integer(`Level after joining: ${levelsText}.`, 1),
+    is_expired: Bool('Whether the invitation has expired.', false),
     created_by: UserBasic,
     created_at: Instant('When the invitation was created.'),
     expires_at: Instant('When the invitation expires.'),
@@ -67,37 +61,38 @@ export const NewInvite = Type.Object(
   {
     ...Invite.properties,
     token: Nullable(
-      Type.String({
-        description: 'The secret that redeems the invitation, shown once. Null when it was emailed.',
-        examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
-      }),
+      Text(
+        'The secret that redeems the invitation, shown once. Null when it was emailed.',
+        '4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
+      ),
     ),
     signup_path: Nullable(
-      Type.String({
-        description: 'The path of the sign-up page, with the token. Null when it was emailed.',
-        examples: ['/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
-      }),
+      Text(
+        'The path of the sign-up page, with the token. Null when it was emailed.',
+        '/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
+      ),
     ),
   },
   { title: 'NewOrganizationInvite', description: 'A new invitation with its secret token.' },
 )
 export type NewInvite = Static<typeof NewInvite>
 
-const route = routesOf('Organizations')
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const MemberParams = Type.Object({
   ...OrganizationParams.properties,
-  user_uuid: Type.String({ description: 'UUID of the user.' }),
+  user_uuid: Text('UUID of the user.'),
 })
 const InviteParams = Type.Object({
   ...OrganizationParams.properties,
-  invite_id: Type.String({ description: 'Id of the invitation.' }),
+  invite_id: Text('Id of the invitation.'),
 })
 
+const route = routesOf('Organizations')
+const organizationRoute = routesOf('Organizations', { params: OrganizationParams })
+const memberRoute = routesOf('Organizations', { params: MemberParams })
+
 export const organizationRoutes = {
-  list: route({
-    method: 'GET',
-    path: '/api/organizations',
+  list: route.get('/api/organizations', {
     operationId: 'listOrganizations',
     summary: 'List the organizations of the caller',
     description: 'Returns a page of the organizations that the caller is a member of and that the key has access to.',
@@ -105,9 +100,7 @@ export const organizationRoutes = {
     query: PageQuery,
     responses: { 200: Page(Organization) },
   }),
-  create: route({
-    method: 'POST',
-    path: '/api/organizations',
+  create: route.post('/api/organizations', {
     operationId: 'createOrganization',
     summary: 'Create an organization with a first project (admin of any organization); the caller becomes its owner',
     description: 'Requires the admin level in any organization. The first project is created with it.',
@@ -115,110 +108,80 @@ export const organizationRoutes = {
     body: Type.Object({ name: OrganizationName }),
     responses: { 201: Organization },
   }),
-  get: route({
-    method: 'GET',
-    path: organization,
+  get: organizationRoute.get(organization, {
     operationId: 'getOrganization',
     summary: 'Get an organization',
     description:
       'Returns the organization with its projects and the level of the caller. `@current` is the organization that the caller works in.',
     access: inOrganization('organization:read'),
-    params: OrganizationParams,
     responses: { 200: Organization },
   }),
-  update: route({
-    method: 'PATCH',
-    path: organization,
+  update: organizationRoute.patch(organization, {
     operationId: 'updateOrganization',
     summary: 'Change an organization (admin)',
     description: 'Requires the admin level.',
     access: inOrganization('organization:write'),
-    params: OrganizationParams,
     body: Type.Object({
       name: Type.Optional(OrganizationName),
-      default_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit', examples: [37] })),
+      default_access_level: Type.Optional(Integer('21 view, 37 edit', 37)),
       requires_second_factor: Type.Optional(
-        Type.Boolean({
-          description: 'Members without a second factor can only set one up. You need one yourself.',
-          examples: [true],
-        }),
+        Bool('Members without a second factor can only set one up. You need one yourself.', true),
       ),
       plugins_access_level: Type.Optional(
-        Type.Integer({
-          description: 'Writable by instance administrators; ignored from other callers.',
-          examples: [9],
-        }),
+        Integer('Writable by instance administrators; ignored from other callers.', 9),
       ),
     }),
     responses: { 200: Organization },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: organization,
+  remove: organizationRoute.delete(organization, {
     operationId: 'deleteOrganization',
     summary: 'Delete an organization with everything in it (owner)',
     description:
       'Requires the owner level. Deletes all projects, flags, persons and plugins of the organization; this cannot be undone.',
     access: inOrganization('organization:write'),
-    params: OrganizationParams,
     responses: { 204: null },
   }),
-  listMembers: route({
-    method: 'GET',
-    path: `${organization}/members`,
+  listMembers: organizationRoute.get(`${organization}/members`, {
     operationId: 'listOrganizationMembers',
     summary: 'List the members',
     description: 'Returns a page of the members with their levels.',
     access: inOrganization('member:read', 'organization:read'),
-    params: OrganizationParams,
     query: PageQuery,
     responses: { 200: Page(Member) },
   }),
-  updateMember: route({
-    method: 'PATCH',
-    path: `${organization}/members/:user_uuid`,
+  updateMember: memberRoute.patch(`${organization}/members/:user_uuid`, {
     operationId: 'updateOrganizationMember',
     summary: 'Change the level of a member (admin)',
     description:
       'Requires the admin level. No one can change their own level or grant more than they have. A new owner replaces the previous one, who becomes an admin.',
     access: inOrganization('member:write', 'organization:write'),
-    params: MemberParams,
     body: Type.Object({
-      level: Type.Integer({ description: `New level: ${levelsText}.`, examples: [8] }),
+      level: Integer(`New level: ${levelsText}.`, 8),
     }),
     responses: { 200: Member },
   }),
-  removeMember: route({
-    method: 'DELETE',
-    path: `${organization}/members/:user_uuid`,
+  removeMember: memberRoute.delete(`${organization}/members/:user_uuid`, {
     operationId: 'removeOrganizationMember',
     summary: 'Remove a member (admin), or leave',
     description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
     // Everyone can leave.
     access: { ...inOrganization('member:write', 'organization:write'), level: auditorLevel },
-    params: MemberParams,
     responses: { 204: null },
   }),
-  listInvites: route({
-    method: 'GET',
-    path: `${organization}/invites`,
+  listInvites: organizationRoute.get(`${organization}/invites`, {
     operationId: 'listOrganizationInvites',
     summary: 'List the open invitations (admin), without their tokens',
     description: 'Requires the admin level. Tokens are returned only when an invitation is created.',
     access: inOrganization('member:read', 'organization:read'),
-    params: OrganizationParams,
     query: PageQuery,
     responses: { 200: Page(Invite) },
   }),
-  createInvite: route({
-    method: 'POST',
-    path: `${organization}/invites`,
+  createInvite: organizationRoute.post(`${organization}/invites`, {
     operationId: 'createOrganizationInvite',
     summary: 'Invite a user (admin); the token is returned once, or emailed',
     description:
       'Requires the admin level. With a mail server, only the email contains the token, and accepting it verifies the address. Without one, pass the link with `signup_path` on to the person.',
     access: inOrganization('member:write', 'organization:write'),
-    params: OrganizationParams,
     body: Type.Object({
       target_email: Type.String({
         minLength: 3,
@@ -229,18 +192,11 @@ export const organizationRoutes = {
       first_name: Type.Optional(
         Type.String({ maxLength: 150, description: 'First name of the invited person.', examples: ['Grace'] }),
       ),
-      level: Type.Optional(
-        Type.Integer({
-          description: 'Level after joining: -1 auditor, 0 view only, 1 member (default), 8 admin.',
-          examples: [1],
-        }),
-      ),
+      level: Type.Optional(Integer('Level after joining: -1 auditor, 0 view only, 1 member (default), 8 admin.', 1)),
     }),
     responses: { 201: NewInvite },
   }),
-  removeInvite: route({
-    method: 'DELETE',
-    path: `${organization}/invites/:invite_id`,
+  removeInvite: route.delete(`${organization}/invites/:invite_id`, {
     operationId: 'deleteOrganizationInvite',
     summary: 'Revoke an invitation (admin)',
     description: 'Requires the admin level. The token of the invitation becomes invalid.',

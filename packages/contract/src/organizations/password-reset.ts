@@ -1,25 +1,22 @@
 import Type from 'typebox'
 import { open, routesOf } from '../route.ts'
+import { Bool } from '../schema.ts'
 
 const route = routesOf('Sign-in')
 
 export const passwordResetRoutes = {
-  get: route({
-    method: 'GET',
-    path: '/api/password_reset',
+  get: route.get('/api/password_reset', {
     operationId: 'getPasswordReset',
     summary: 'Get whether forgotten passwords can be reset by email',
     description: 'Without a mail server, run `halyard users reset-password` on the server.',
     access: open,
     responses: {
       200: Type.Object({
-        by_email: Type.Boolean({ description: 'Whether a mail server is configured.', examples: [true] }),
+        by_email: Bool('Whether a mail server is configured.', true),
       }),
     },
   }),
-  request: route({
-    method: 'POST',
-    path: '/api/password_reset',
+  request: route.post('/api/password_reset', {
     operationId: 'requestPasswordReset',
     summary: 'Email a link that sets a new password',
     description: 'The response is the same for addresses without an account. Throttled by address (429).',
@@ -34,9 +31,7 @@ export const passwordResetRoutes = {
     }),
     responses: { 202: null },
   }),
-  complete: route({
-    method: 'POST',
-    path: '/api/password_reset/complete',
+  complete: route.post('/api/password_reset/complete', {
     operationId: 'completePasswordReset',
     summary: 'Set a new password with the token of the link',
     description: 'The token works once, for 30 minutes. All sign-ins of the user end; a second factor is still needed.',

@@ -1,19 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, inProject, routesOf } from '../route.ts'
-import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
+import { IdInput, Instant, Integer, OrganizationParams, ProjectParams, Text, Uuid } from '../schema.ts'
 
 export const ProjectBasic = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the project.', examples: [1] }),
+    id: Integer('Unique id of the project.', 1),
     uuid: Uuid('UUID of the project.'),
     organization: Uuid('Id of the organization.'),
-    api_token: Type.String({
-      description: 'Public token for SDKs, `phc_…`.',
-      examples: ['phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'],
-    }),
-    name: Type.String({ description: 'Name of the project.', examples: ['Web shop'] }),
-    timezone: Type.String({ description: 'IANA time zone.', examples: ['UTC'] }),
+    api_token: Text('Public token for SDKs, `phc_…`.', 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+    name: Text('Name of the project.', 'Web shop'),
+    timezone: Text('IANA time zone.', 'UTC'),
   },
   { title: 'ProjectSummary', description: 'A project, as embedded in other objects.' },
 )
@@ -22,22 +19,16 @@ export const Project = Type.Object(
     ...ProjectBasic.properties,
     created_at: Instant('When the project was created.'),
     updated_at: Instant('When the project was last changed.'),
-    property_matching_version: Type.Integer({
-      description: 'How `exact` compares; 2 for new projects.',
-      examples: [2],
-    }),
+    property_matching_version: Integer('How `exact` compares; 2 for new projects.', 2),
     group_types: Type.Record(Type.String(), Type.String(), {
       description: 'Group type index → name.',
       examples: [{ '0': 'company' }],
     }),
-    effective_membership_level: Type.Integer({
-      description: 'Level of the caller: 1 member, 8 admin, 15 owner.',
-      examples: [15],
-    }),
+    effective_membership_level: Integer('Level of the caller: 1 member, 8 admin, 15 owner.', 15),
     previous_token: Type.Optional(
       Type.Object(
         {
-          mask_value: Type.String({ description: 'First and last four characters.', examples: ['phc_…a1b2'] }),
+          mask_value: Text('First and last four characters.', 'phc_…a1b2'),
           expires_at: Instant('Until when the previous token works.'),
         },
         { description: 'Only after a rotation with an overlap: the token that still works.' },
@@ -54,11 +45,11 @@ export const tokenOverlapHoursMax = 30 * 24
 
 export const ProjectSecretKey = Type.Object(
   {
-    id: Type.String({ description: 'Unique id of the key.', examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'] }),
-    label: Type.String({ description: 'Name of the key.', examples: ['Backend'] }),
-    mask_value: Type.String({ description: 'First and last four characters.', examples: ['phs_…a1b2'] }),
+    id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+    label: Text('Name of the key.', 'Backend'),
+    mask_value: Text('First and last four characters.', 'phs_…a1b2'),
     created_at: Instant('When the key was created.'),
-    value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
+    value: Type.Optional(Text('Returned once, when the key is created.')),
   },
   { title: 'ProjectSecretKey', description: 'A secret key of a project, for server SDKs.' },
 )
@@ -66,14 +57,11 @@ export type ProjectSecretKey = Static<typeof ProjectSecretKey>
 const NewProjectSecretKey = Type.Object(
   {
     ...ProjectSecretKey.properties,
-    value: Type.Optional(
-      Type.String({ description: 'The key itself.', examples: ['phs_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
-    ),
+    value: Type.Optional(Text('The key itself.', 'phs_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
   },
   { title: 'NewProjectSecretKey', description: 'A new secret key with its value.' },
 )
 
-const route = routesOf('Projects')
 const project = '/api/projects/:project_id' as const
 const environment = '/api/environments/:project_id' as const
 const ofOrganization = '/api/organizations/:parent_lookup_organization_id/projects' as const
@@ -98,16 +86,19 @@ const ProjectChange = Type.Object({ name: Type.Optional(ProjectName), ...fields 
 
 const LoadedDemo = Type.Object(
   {
-    flags: Type.Integer({ description: 'How many flags were created.', examples: [8] }),
-    people: Type.Integer({ description: 'How many people were created.', examples: [200] }),
+    flags: Integer('How many flags were created.', 8),
+    people: Integer('How many people were created.', 200),
   },
   { title: 'LoadedDemo', description: 'What the demo created.' },
 )
 
+const route = routesOf('Projects')
+const projectRoute = routesOf('Projects', { params: ProjectParams })
+const organizationRoute = routesOf('Projects', { params: OrganizationParams })
+const organizationProjectRoute = routesOf('Projects', { params: OrganizationProjectParams })
+
 export const projectRoutes = {
-  list: route({
-    method: 'GET',
-    path: '/api/projects',
+  list: route.get('/api/projects', {
     operationId: 'listProjects',
     summary: 'List the projects of the caller in all organizations',
     description: 'Returns a page of all projects that the caller and the key have access to.',
@@ -115,9 +106,7 @@ export const projectRoutes = {
     query: PageQuery,
     responses: { 200: Page(Project) },
   }),
-  create: route({
-    method: 'POST',
-    path: '/api/projects',
+  create: route.post('/api/projects', {
     operationId: 'createProject',
     summary: 'Create a project (admin of the organization)',
     description: 'Requires the admin level in the organization.',
@@ -129,190 +118,141 @@ export const projectRoutes = {
     }),
     responses: { 201: Project },
   }),
-  get: route({
-    method: 'GET',
-    path: project,
+  get: projectRoute.get(project, {
     operationId: 'getProject',
     summary: 'Get a project',
     description: '`@current` is the project that the caller works in.',
     access: inProject('project:read'),
-    params: ProjectParams,
     responses: { 200: Project },
   }),
-  update: route({
-    method: 'PATCH',
-    path: project,
+  update: projectRoute.patch(project, {
     operationId: 'updateProject',
     summary: 'Change a project (admin)',
     description: 'Requires the admin level.',
     access: inProject('project:write'),
-    params: ProjectParams,
     body: ProjectChange,
     mayConflict: true,
     responses: { 200: Project },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: project,
+  remove: projectRoute.delete(project, {
     operationId: 'deleteProject',
     summary: 'Delete a project with everything in it (admin)',
     description:
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
-    params: ProjectParams,
     mayConflict: true,
     responses: { 204: null },
   }),
-  loadDemo: route({
-    method: 'POST',
-    path: `${project}/load_demo`,
+  loadDemo: projectRoute.post(`${project}/load_demo`, {
     operationId: 'loadDemo',
     summary: 'Load the demo into an empty project',
     description:
       'Creates flags with a history, a cohort, people, companies and a month of evaluations, as `halyard demo` does. A project with flags gets 400 and stays as it is.',
     access: inProject('project:write'),
-    params: ProjectParams,
     responses: { 200: LoadedDemo },
   }),
-  resetToken: route({
-    method: 'PATCH',
-    path: `${project}/reset_token`,
+  resetToken: projectRoute.patch(`${project}/reset_token`, {
     operationId: 'resetProjectToken',
     summary: 'Replace the public token (admin)',
     description: 'Requires the admin level. The previous token stops working at once, or after `overlap_hours`.',
     access: inProject('project:write'),
-    params: ProjectParams,
     query: Type.Object({
       overlap_hours: Type.Optional(
-        Type.String({
-          description: `How long the previous token keeps working: 0 (default) to ${tokenOverlapHoursMax}.`,
-        }),
+        Text(`How long the previous token keeps working: 0 (default) to ${tokenOverlapHoursMax}.`),
       ),
     }),
     responses: { 200: Project },
   }),
-  endTokenOverlap: route({
-    method: 'DELETE',
-    path: `${project}/previous_token`,
+  endTokenOverlap: projectRoute.delete(`${project}/previous_token`, {
     operationId: 'revokePreviousProjectToken',
     summary: 'Revoke the token from before the last rotation (admin)',
     description: 'Requires the admin level. Ends the overlap of a rotation: SDKs with the previous token stop working.',
     access: inProject('project:write'),
-    params: ProjectParams,
     responses: { 204: null },
   }),
-  listSecretKeys: route({
-    method: 'GET',
-    path: `${project}/secret_keys`,
+  listSecretKeys: projectRoute.get(`${project}/secret_keys`, {
     operationId: 'listProjectSecretKeys',
     summary: 'List the project secret keys (`phs_…`), newest first, without their values',
     description: 'Secret keys read definitions for local evaluation.',
     access: inProject('project:read'),
-    params: ProjectParams,
     query: PageQuery,
     responses: { 200: Page(ProjectSecretKey) },
   }),
-  createSecretKey: route({
-    method: 'POST',
-    path: `${project}/secret_keys`,
+  createSecretKey: projectRoute.post(`${project}/secret_keys`, {
     operationId: 'createProjectSecretKey',
     summary: 'Create a project secret key (admin); its value is returned once',
     description: 'Requires the admin level. The response is the only one that contains the value.',
     access: inProject('project:write'),
-    params: ProjectParams,
     body: Type.Object({
       label: Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['Backend'] }),
     }),
     responses: { 201: NewProjectSecretKey },
   }),
-  removeSecretKey: route({
-    method: 'DELETE',
-    path: `${project}/secret_keys/:key_id`,
+  removeSecretKey: route.delete(`${project}/secret_keys/:key_id`, {
     operationId: 'deleteProjectSecretKey',
     summary: 'Revoke a project secret key (admin)',
     description: 'Requires the admin level. SDKs with this key lose access at once.',
     access: inProject('project:write'),
-    params: Type.Object({ ...ProjectParams.properties, key_id: Type.String({ description: 'Id of the key.' }) }),
+    params: Type.Object({ ...ProjectParams.properties, key_id: Text('Id of the key.') }),
     responses: { 204: null },
   }),
 }
 
 /** The same projects at the paths that PostHog's Terraform provider and other tools use. */
 export const organizationProjectRoutes = {
-  list: route({
-    method: 'GET',
-    path: ofOrganization,
+  list: organizationRoute.get(ofOrganization, {
     operationId: 'listOrganizationProjects',
     summary: 'List the projects of an organization',
     description: 'Returns a page of the projects of this organization that the caller and the key have access to.',
     access: inOrganization('project:read'),
-    params: OrganizationParams,
     query: PageQuery,
     responses: { 200: Page(Project) },
   }),
-  create: route({
-    method: 'POST',
-    path: ofOrganization,
+  create: organizationRoute.post(ofOrganization, {
     operationId: 'createOrganizationProject',
     summary: 'Create a project in an organization (admin)',
     description: 'Requires the admin level in the organization.',
     access: inOrganization('project:write'),
-    params: OrganizationParams,
     body: ProjectChange,
     responses: { 201: Project },
   }),
-  get: route({
-    method: 'GET',
-    path: `${ofOrganization}/:project_id`,
+  get: organizationProjectRoute.get(`${ofOrganization}/:project_id`, {
     operationId: 'getOrganizationProject',
     summary: 'Get a project of an organization',
     description: 'Returns 404 for a project of another organization.',
     access: inProject('project:read'),
-    params: OrganizationProjectParams,
     responses: { 200: Project },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${ofOrganization}/:project_id`,
+  update: organizationProjectRoute.patch(`${ofOrganization}/:project_id`, {
     operationId: 'updateOrganizationProject',
     summary: 'Change a project of an organization (admin)',
     description: 'Requires the admin level.',
     access: inProject('project:write'),
-    params: OrganizationProjectParams,
     body: ProjectChange,
     mayConflict: true,
     responses: { 200: Project },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${ofOrganization}/:project_id`,
+  remove: organizationProjectRoute.delete(`${ofOrganization}/:project_id`, {
     operationId: 'deleteOrganizationProject',
     summary: 'Delete a project of an organization with everything in it (admin)',
     description:
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
-    params: OrganizationProjectParams,
     mayConflict: true,
     responses: { 204: null },
   }),
-  getEnvironment: route({
-    method: 'GET',
-    path: environment,
+  getEnvironment: projectRoute.get(environment, {
     operationId: 'getEnvironment',
     summary: 'Get a project as an environment',
     description: 'The id of the environment is the id of the project.',
     access: inProject('project:read'),
-    params: ProjectParams,
     responses: { 200: Project },
   }),
-  updateEnvironment: route({
-    method: 'PATCH',
-    path: environment,
+  updateEnvironment: projectRoute.patch(environment, {
     operationId: 'updateEnvironment',
     summary: 'Change a project as an environment (admin)',
     description: 'Requires the admin level.',
     access: inProject('project:write'),
-    params: ProjectParams,
     body: ProjectChange,
     mayConflict: true,
     responses: { 200: Project },

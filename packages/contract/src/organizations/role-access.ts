@@ -2,14 +2,24 @@ import Type, { type Static } from 'typebox'
 import { Flag } from '../flags/flags.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inOrganization, inProject, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, Nullable, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
+import {
+  IdInput,
+  IdParam,
+  Instant,
+  Integer,
+  Nullable,
+  OrganizationParams,
+  ProjectParams,
+  Text,
+  Uuid,
+} from '../schema.ts'
 import { Role } from './roles.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.4. */
 export const RoleAccess = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the record.', examples: [6] }),
+    id: Integer('Unique id of the record.', 6),
     feature_flag: Flag,
     role: Role,
     role_id: Uuid('Id of the role.'),
@@ -47,7 +57,7 @@ export const EffectiveAccess = Type.Object(
       Type.Object(
         {
           id: Uuid('Id of the role.'),
-          name: Type.String({ description: 'Name of the role.', examples: ['Release managers'] }),
+          name: Text('Name of the role.', 'Release managers'),
         },
         { description: 'The role that decides, if one does.' },
       ),
@@ -68,13 +78,12 @@ export const FlagAccess = Type.Object(
       description: 'Keys of flags that a role lets the member edit, when the member cannot edit all: the first ones.',
       examples: [[]],
     }),
-    editable_flag_count: Type.Integer({ description: 'How many such flags there are.', examples: [0] }),
+    editable_flag_count: Integer('How many such flags there are.', 0),
   },
   { title: 'FlagAccess', description: 'What a member can do with flags that others created, and why.' },
 )
 export type FlagAccess = Static<typeof FlagAccess>
 
-const route = routesOf('Role access')
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const
 const FlagOfRoleAccessParams = Type.Object({
   ...ProjectParams.properties,
@@ -85,10 +94,12 @@ const RoleAccessParams = Type.Object({
   id: IdParam('Id of the role access record.'),
 })
 
+const route = routesOf('Role access')
+const flagOfRoleAccessRoute = routesOf('Role access', { params: FlagOfRoleAccessParams })
+const roleAccessRoute = routesOf('Role access', { params: RoleAccessParams })
+
 export const roleAccessRoutes = {
-  listFlagAccess: route({
-    method: 'GET',
-    path: '/api/organizations/:parent_lookup_organization_id/flag_access',
+  listFlagAccess: route.get('/api/organizations/:parent_lookup_organization_id/flag_access', {
     operationId: 'listFlagAccess',
     summary: 'List what each member of the organization can do with flags, and why',
     description: 'Decided by the same rules as requests. Everyone can edit the flags they created.',
@@ -97,9 +108,7 @@ export const roleAccessRoutes = {
     query: PageQuery,
     responses: { 200: Page(FlagAccess) },
   }),
-  listEffective: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/:id/effective_access',
+  listEffective: route.get('/api/projects/:project_id/feature_flags/:id/effective_access', {
     operationId: 'listEffectiveAccess',
     summary: 'List what each member of the organization can do with this flag, and why',
     description: 'Decided by the same rules as requests. The key needs `feature_flag:read` too.',
@@ -108,46 +117,34 @@ export const roleAccessRoutes = {
     query: PageQuery,
     responses: { 200: Page(EffectiveAccess) },
   }),
-  list: route({
-    method: 'GET',
-    path: roleAccess,
+  list: flagOfRoleAccessRoute.get(roleAccess, {
     operationId: 'listRoleAccess',
     summary: 'List the roles that can edit this flag',
     description: 'Members of these roles can edit the flag, even if their level does not allow it.',
     access: inProject('feature_flag:read'),
-    params: FlagOfRoleAccessParams,
     query: PageQuery,
     responses: { 200: Page(RoleAccess) },
   }),
-  create: route({
-    method: 'POST',
-    path: roleAccess,
+  create: flagOfRoleAccessRoute.post(roleAccess, {
     operationId: 'createRoleAccess',
     summary: 'Grant a role edit access to this flag (users who can edit it without that grant)',
     description: 'Returns 400 (`unique`) if the role already has access.',
     access: inProject('feature_flag:write'),
-    params: FlagOfRoleAccessParams,
     body: Type.Object({ role_id: IdInput('Id of the role.') }),
     responses: { 201: RoleAccess },
   }),
-  get: route({
-    method: 'GET',
-    path: `${roleAccess}/:id`,
+  get: roleAccessRoute.get(`${roleAccess}/:id`, {
     operationId: 'getRoleAccess',
     summary: 'Get a role access record',
     description: 'Returns the record with the flag and the role.',
     access: inProject('feature_flag:read'),
-    params: RoleAccessParams,
     responses: { 200: RoleAccess },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${roleAccess}/:id`,
+  remove: roleAccessRoute.delete(`${roleAccess}/:id`, {
     operationId: 'deleteRoleAccess',
     summary: 'Revoke the access of a role (users who can edit the flag without that grant)',
     description: 'Members of the role lose edit access unless another rule grants it.',
     access: inProject('feature_flag:write'),
-    params: RoleAccessParams,
     responses: { 204: null },
   }),
 }

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { asUser, inOrganization, open, routesOf } from '../route.ts'
-import { FreeObjectInput, Instant, Nullable, OrganizationParams } from '../schema.ts'
+import { Bool, FreeObjectInput, Instant, Integer, Nullable, OrganizationParams, Text } from '../schema.ts'
 import { Methods, PasskeyOptions, Session, Token } from './session.ts'
 
 const route = routesOf('Second factor')
@@ -34,12 +34,12 @@ const FactorName = Type.Optional(
 
 const SecondFactor = Type.Object(
   {
-    id: Type.String({ description: 'Id of the factor.', examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'] }),
+    id: Text('Id of the factor.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
     kind: Type.Union([Type.Literal('code'), Type.Literal('passkey')], {
       description: 'An authenticator app (`code`) or a passkey.',
       examples: ['code'],
     }),
-    name: Type.String({ description: 'Name that the user chose.', examples: ['Work phone'] }),
+    name: Text('Name that the user chose.', 'Work phone'),
     created_at: Instant('When it was added.'),
     last_used_at: Nullable(Instant('When it was last used.')),
   },
@@ -55,7 +55,7 @@ const RecoveryCodes = Type.Array(Type.String(), {
 const SecondFactors = Type.Object(
   {
     factors: Type.Array(SecondFactor, { description: 'Oldest first.' }),
-    recovery_codes_left: Type.Integer({ description: 'How many recovery codes are unused.', examples: [10] }),
+    recovery_codes_left: Integer('How many recovery codes are unused.', 10),
     required_by: Type.Array(Type.String(), {
       description: 'Names of organizations of the caller that require a second factor.',
       examples: [['Acme']],
@@ -78,9 +78,7 @@ const factors = '/api/users/@me/second_factors' as const
 const needsProof = 'Needs a sign-in whose user proved who they are within 10 minutes (403 `proof_required` otherwise).'
 
 export const secondFactorRoutes = {
-  signIn: route({
-    method: 'POST',
-    path: '/api/login/second_factor',
+  signIn: route.post('/api/login/second_factor', {
     operationId: 'completeLogin',
     summary: 'Complete a sign-in with a second factor',
     description:
@@ -89,9 +87,7 @@ export const secondFactorRoutes = {
     body: Type.Object({ token: Token('Token of the pending sign-in.'), ...answers }),
     responses: { 200: Session },
   }),
-  passkeyOptions: route({
-    method: 'POST',
-    path: '/api/login/passkey/options',
+  passkeyOptions: route.post('/api/login/passkey/options', {
     operationId: 'beginPasskeyLogin',
     summary: 'Begin a sign-in with a passkey instead of a password',
     description: 'The challenge is valid for 5 minutes and works once.',
@@ -103,9 +99,7 @@ export const secondFactorRoutes = {
       }),
     },
   }),
-  passkeySignIn: route({
-    method: 'POST',
-    path: '/api/login/passkey',
+  passkeySignIn: route.post('/api/login/passkey', {
     operationId: 'loginWithPasskey',
     summary: 'Sign in with a passkey instead of a password',
     description: 'The passkey must have verified its user, by PIN or biometrics: it is both factors.',
@@ -113,13 +107,11 @@ export const secondFactorRoutes = {
     body: Type.Object({
       token: Token('Token of the options.'),
       passkey: Passkey,
-      remember: Type.Optional(Type.Boolean({ description: 'Stay signed in for 30 days.', examples: [false] })),
+      remember: Type.Optional(Bool('Stay signed in for 30 days.', false)),
     }),
     responses: { 200: Session },
   }),
-  list: route({
-    method: 'GET',
-    path: factors,
+  list: route.get(factors, {
     operationId: 'listSecondFactors',
     summary: 'List the second factors of the caller',
     description: 'Without their secrets.',
@@ -127,9 +119,7 @@ export const secondFactorRoutes = {
     isForSetUp: true,
     responses: { 200: SecondFactors },
   }),
-  prepareCode: route({
-    method: 'POST',
-    path: `${factors}/code`,
+  prepareCode: route.post(`${factors}/code`, {
     operationId: 'prepareAuthenticatorApp',
     summary: 'Begin to add an authenticator app',
     description: `Returns its secret once. ${needsProof}`,
@@ -138,17 +128,15 @@ export const secondFactorRoutes = {
     responses: {
       200: Type.Object({
         token: Token('Send it with the first code.'),
-        secret: Type.String({ description: 'The secret in Base32, to type.', examples: ['JBSWY3DPEHPK3PXP'] }),
-        uri: Type.String({
-          description: 'The secret as a URI, to show as a QR code.',
-          examples: ['otpauth://totp/Halyard:ada%40example.com?issuer=Halyard&secret=JBSWY3DPEHPK3PXP'],
-        }),
+        secret: Text('The secret in Base32, to type.', 'JBSWY3DPEHPK3PXP'),
+        uri: Text(
+          'The secret as a URI, to show as a QR code.',
+          'otpauth://totp/Halyard:ada%40example.com?issuer=Halyard&secret=JBSWY3DPEHPK3PXP',
+        ),
       }),
     },
   }),
-  addCode: route({
-    method: 'POST',
-    path: `${factors}/code/confirm`,
+  addCode: route.post(`${factors}/code/confirm`, {
     operationId: 'addAuthenticatorApp',
     summary: 'Add an authenticator app with its first code',
     description: needsProof,
@@ -157,9 +145,7 @@ export const secondFactorRoutes = {
     body: Type.Object({ token: Token('Token of the first step.'), code: Code, name: FactorName }),
     responses: { 201: NewSecondFactor },
   }),
-  preparePasskey: route({
-    method: 'POST',
-    path: `${factors}/passkey`,
+  preparePasskey: route.post(`${factors}/passkey`, {
     operationId: 'preparePasskey',
     summary: 'Begin to add a passkey',
     description: needsProof,
@@ -172,9 +158,7 @@ export const secondFactorRoutes = {
       }),
     },
   }),
-  addPasskey: route({
-    method: 'POST',
-    path: `${factors}/passkey/confirm`,
+  addPasskey: route.post(`${factors}/passkey/confirm`, {
     operationId: 'addPasskey',
     summary: 'Add a passkey',
     description: needsProof,
@@ -183,9 +167,7 @@ export const secondFactorRoutes = {
     body: Type.Object({ token: Token('Token of the first step.'), passkey: Passkey, name: FactorName }),
     responses: { 201: NewSecondFactor },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${factors}/:factor_id`,
+  remove: route.delete(`${factors}/:factor_id`, {
     operationId: 'removeSecondFactor',
     summary: 'Remove a second factor',
     description: `The recovery codes go with the last one. ${needsProof}`,
@@ -199,18 +181,14 @@ export const secondFactorRoutes = {
     }),
     responses: { 204: null },
   }),
-  renewRecoveryCodes: route({
-    method: 'POST',
-    path: '/api/users/@me/recovery_codes',
+  renewRecoveryCodes: route.post('/api/users/@me/recovery_codes', {
     operationId: 'createRecoveryCodes',
     summary: 'Create ten new recovery codes; the old ones stop working',
     description: needsProof,
     access: asUser('user:write'),
     responses: { 201: Type.Object({ recovery_codes: RecoveryCodes }) },
   }),
-  prepareProof: route({
-    method: 'POST',
-    path: '/api/users/@me/proof/options',
+  prepareProof: route.post('/api/users/@me/proof/options', {
     operationId: 'prepareProof',
     summary: 'Begin to prove who you are again, in this sign-in',
     description: 'Without a second factor, send the password.',
@@ -224,9 +202,7 @@ export const secondFactorRoutes = {
       }),
     },
   }),
-  prove: route({
-    method: 'POST',
-    path: '/api/users/@me/proof',
+  prove: route.post('/api/users/@me/proof', {
     operationId: 'prove',
     summary: 'Prove who you are again, in this sign-in',
     description: 'Send a second factor, or the password if you have none. Good for 10 minutes.',
@@ -239,9 +215,7 @@ export const secondFactorRoutes = {
     }),
     responses: { 204: null },
   }),
-  resetMember: route({
-    method: 'DELETE',
-    path: '/api/organizations/:parent_lookup_organization_id/members/:user_uuid/second_factors',
+  resetMember: route.delete('/api/organizations/:parent_lookup_organization_id/members/:user_uuid/second_factors', {
     operationId: 'resetMemberSecondFactors',
     summary: 'Remove all second factors of a member (admin)',
     description:
@@ -249,7 +223,7 @@ export const secondFactorRoutes = {
     access: inOrganization('member:write', 'organization:write'),
     params: Type.Object({
       ...OrganizationParams.properties,
-      user_uuid: Type.String({ description: 'UUID of the user.' }),
+      user_uuid: Text('UUID of the user.'),
     }),
     responses: { 204: null },
   }),

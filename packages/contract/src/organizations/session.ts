@@ -1,16 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { asUser, open, routesOf } from '../route.ts'
-import { FreeObject, Instant, Nullable } from '../schema.ts'
+import { Bool, FreeObject, Instant, Nullable, Text } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** A sign-in is a personal API key that expires: the dashboard uses the same contract as every other client. */
 export const Session = Type.Object(
   {
     user: UserBasic,
-    api_key: Type.String({
-      description: 'Personal API key of the sign-in.',
-      examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'],
-    }),
+    api_key: Text('Personal API key of the sign-in.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
     expires_at: Instant('When the sign-in expires.'),
   },
   { title: 'Session', description: 'A sign-in.' },
@@ -43,7 +40,7 @@ export type PendingSignIn = Static<typeof PendingSignIn>
 
 const SignIn = Type.Object(
   {
-    id: Type.String({ description: 'Id of the sign-in.', examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'] }),
+    id: Text('Id of the sign-in.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
     method: Type.Union(
       [
         Type.Literal('password'),
@@ -55,19 +52,18 @@ const SignIn = Type.Object(
       ],
       { description: 'How the user signed in.', examples: ['password_and_code'] },
     ),
-    user_agent: Type.String({ description: 'The browser that signed in.', examples: ['Mozilla/5.0 Firefox/140.0'] }),
-    address: Type.String({ description: 'Its address when it signed in.', examples: ['192.0.2.7'] }),
+    user_agent: Text('The browser that signed in.', 'Mozilla/5.0 Firefox/140.0'),
+    address: Text('Its address when it signed in.', '192.0.2.7'),
     created_at: Instant('When the user signed in.'),
     last_used_at: Instant('When it was last used, within an hour.'),
     expires_at: Instant('When the password is needed again.'),
-    is_remembered: Type.Boolean({ description: 'Whether the user chose to stay signed in.', examples: [true] }),
-    is_current: Type.Boolean({ description: 'Whether it is the sign-in of this request.', examples: [true] }),
+    is_remembered: Bool('Whether the user chose to stay signed in.', true),
+    is_current: Bool('Whether it is the sign-in of this request.', true),
   },
   { title: 'SignIn', description: 'A browser in which the user is signed in.' },
 )
 export type SignIn = Static<typeof SignIn>
 
-const route = routesOf('Sign-in')
 const InviteTokenParams = Type.Object({
   token: Type.String({
     pattern: '^[0-9A-Za-z]{43}$',
@@ -76,10 +72,11 @@ const InviteTokenParams = Type.Object({
   }),
 })
 
+const route = routesOf('Sign-in')
+const inviteTokenRoute = routesOf('Sign-in', { params: InviteTokenParams })
+
 export const sessionRoutes = {
-  login: route({
-    method: 'POST',
-    path: '/api/login',
+  login: route.post('/api/login', {
     operationId: 'login',
     summary: 'Sign in with email and password; returns a personal API key that expires after 12 hours',
     description:
@@ -99,18 +96,12 @@ export const sessionRoutes = {
         examples: ['correct horse battery staple'],
       }),
       remember: Type.Optional(
-        Type.Boolean({
-          description:
-            'Stay signed in for 30 days: sets an `HttpOnly` cookie that only `/api/session/resume/` accepts.',
-          examples: [false],
-        }),
+        Bool('Stay signed in for 30 days: sets an `HttpOnly` cookie that only `/api/session/resume/` accepts.', false),
       ),
     }),
     responses: { 200: Session, 202: PendingSignIn },
   }),
-  resume: route({
-    method: 'POST',
-    path: '/api/session/resume',
+  resume: route.post('/api/session/resume', {
     operationId: 'resumeSession',
     summary: 'Continue a sign-in with the cookie of a browser that stays signed in',
     description:
@@ -118,18 +109,14 @@ export const sessionRoutes = {
     access: open,
     responses: { 200: Session },
   }),
-  listSignIns: route({
-    method: 'GET',
-    path: '/api/users/@me/sign_ins',
+  listSignIns: route.get('/api/users/@me/sign_ins', {
     operationId: 'listSignIns',
     summary: 'List the browsers in which the caller is signed in',
     description: 'Newest first, at most 50.',
     access: asUser('user:read'),
     responses: { 200: Type.Array(SignIn) },
   }),
-  revokeSignIn: route({
-    method: 'DELETE',
-    path: '/api/users/@me/sign_ins/:sign_in_id',
+  revokeSignIn: route.delete('/api/users/@me/sign_ins/:sign_in_id', {
     operationId: 'revokeSignIn',
     summary: 'Sign out another browser',
     description: 'Its keys are revoked at once, and its cookie is worthless.',
@@ -143,9 +130,7 @@ export const sessionRoutes = {
     }),
     responses: { 204: null },
   }),
-  logout: route({
-    method: 'POST',
-    path: '/api/logout',
+  logout: route.post('/api/logout', {
     operationId: 'logout',
     summary: 'Sign out: revoke the key of this request, if it is a sign-in',
     description:
@@ -156,42 +141,33 @@ export const sessionRoutes = {
       204: null,
       200: Type.Object(
         {
-          redirect_url: Type.String({
-            description: 'Where the sign-in at the provider ends; open it in the browser.',
-            examples: ['https://acme.okta.com/oauth2/v1/logout?…'],
-          }),
+          redirect_url: Text(
+            'Where the sign-in at the provider ends; open it in the browser.',
+            'https://acme.okta.com/oauth2/v1/logout?…',
+          ),
         },
         { title: 'ProviderLogout', description: 'How to end the sign-in at the provider.' },
       ),
     },
   }),
-  readInvite: route({
-    method: 'GET',
-    path: '/api/signup/:token',
+  readInvite: inviteTokenRoute.get('/api/signup/:token', {
     operationId: 'getInvite',
     summary: 'Get the email address and organization of an invitation',
     description: 'For the sign-up page. The token is the only credential.',
     access: open,
-    params: InviteTokenParams,
     responses: {
       200: Type.Object({
-        target_email: Type.String({
-          description: 'Email address of the invited person.',
-          examples: ['grace@example.com'],
-        }),
-        first_name: Type.String({ description: 'First name of the invited person.', examples: ['Grace'] }),
-        organization_name: Type.String({ description: 'Name of the organization.', examples: ['Acme'] }),
+        target_email: Text('Email address of the invited person.', 'grace@example.com'),
+        first_name: Text('First name of the invited person.', 'Grace'),
+        organization_name: Text('Name of the organization.', 'Acme'),
       }),
     },
   }),
-  signup: route({
-    method: 'POST',
-    path: '/api/signup/:token',
+  signup: inviteTokenRoute.post('/api/signup/:token', {
     operationId: 'signUp',
     summary: 'Accept an invitation',
     description: 'Creates the account, joins the organization and signs in.',
     access: open,
-    params: InviteTokenParams,
     body: Type.Object({
       first_name: Type.String({
         minLength: 1,
@@ -208,14 +184,11 @@ export const sessionRoutes = {
     }),
     responses: { 201: Session },
   }),
-  join: route({
-    method: 'POST',
-    path: '/api/signup/:token/join',
+  join: inviteTokenRoute.post('/api/signup/:token/join', {
     operationId: 'joinOrganization',
     summary: 'Accept an invitation with an existing account',
     description: 'The caller joins the organization of the invitation.',
     access: asUser('user:write'),
-    params: InviteTokenParams,
     responses: { 204: null },
   }),
 }

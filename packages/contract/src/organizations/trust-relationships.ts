@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inOrganization, open, routesOf } from '../route.ts'
-import { IdInput, Instant, Nullable, OneOfInput, OrganizationParams, Uuid } from '../schema.ts'
+import { IdInput, Instant, Integer, Nullable, OneOfInput, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 export const claimRulesMax = 20
@@ -83,7 +83,6 @@ export const TrustRelationship = Type.Object(
 )
 export type TrustRelationship = Static<typeof TrustRelationship>
 
-const route = routesOf('Token exchange')
 const relationships = '/api/organizations/:parent_lookup_organization_id/trust_relationships' as const
 const RelationshipParams = Type.Object({
   ...OrganizationParams.properties,
@@ -92,26 +91,24 @@ const RelationshipParams = Type.Object({
 const reading = inOrganization('organization:read')
 const writing = inOrganization('organization:write')
 
+const organizationRoute = routesOf('Token exchange', { params: OrganizationParams })
+const relationshipRoute = routesOf('Token exchange', { params: RelationshipParams })
+const route = routesOf('Token exchange')
+
 export const trustRelationshipRoutes = {
-  list: route({
-    method: 'GET',
-    path: relationships,
+  list: organizationRoute.get(relationships, {
     operationId: 'listTrustRelationships',
     summary: 'List the trust relationships (admin)',
     description: 'Requires the admin level. At most 100, oldest first.',
     access: reading,
-    params: OrganizationParams,
     responses: { 200: Type.Array(TrustRelationship) },
   }),
-  create: route({
-    method: 'POST',
-    path: relationships,
+  create: organizationRoute.post(relationships, {
     operationId: 'createTrustRelationship',
     summary: 'Trust tokens of an issuer (admin)',
     description:
       'Requires the admin level. Every token that the rules accept gets a key with these scopes, so name the repository and the branch.',
     access: writing,
-    params: OrganizationParams,
     body: Type.Object({
       name: fields.name,
       issuer: fields.issuer,
@@ -123,24 +120,18 @@ export const trustRelationshipRoutes = {
     }),
     responses: { 201: TrustRelationship },
   }),
-  get: route({
-    method: 'GET',
-    path: `${relationships}/:relationship_id`,
+  get: relationshipRoute.get(`${relationships}/:relationship_id`, {
     operationId: 'getTrustRelationship',
     summary: 'Get a trust relationship (admin)',
     description: 'Requires the admin level.',
     access: reading,
-    params: RelationshipParams,
     responses: { 200: TrustRelationship },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${relationships}/:relationship_id`,
+  update: relationshipRoute.patch(`${relationships}/:relationship_id`, {
     operationId: 'updateTrustRelationship',
     summary: 'Change a trust relationship (admin); its keys are revoked',
     description: 'Requires the admin level. Changes only the fields that the body contains.',
     access: writing,
-    params: RelationshipParams,
     body: Type.Object({
       name: Type.Optional(fields.name),
       issuer: Type.Optional(fields.issuer),
@@ -152,30 +143,25 @@ export const trustRelationshipRoutes = {
     }),
     responses: { 200: TrustRelationship },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${relationships}/:relationship_id`,
+  remove: relationshipRoute.delete(`${relationships}/:relationship_id`, {
     operationId: 'deleteTrustRelationship',
     summary: 'Remove a trust relationship (admin); its keys stop at once',
     description: 'Requires the admin level. What its keys changed stays attributed to it.',
     access: writing,
-    params: RelationshipParams,
     responses: { 204: null },
   }),
 }
 
 const OAuthProblem = Type.Object(
   {
-    error: Type.String({ description: 'Code of RFC 6749 and RFC 8693.', examples: ['invalid_request'] }),
-    error_description: Type.String({ description: 'What is wrong.', examples: ['The claim `ref` does not match.'] }),
+    error: Text('Code of RFC 6749 and RFC 8693.', 'invalid_request'),
+    error_description: Text('What is wrong.', 'The claim `ref` does not match.'),
   },
   { title: 'OAuthProblem', description: 'An error in the shape of OAuth 2.0.' },
 )
 
 export const tokenExchangeRoutes = {
-  exchange: route({
-    method: 'POST',
-    path: '/api/token',
+  exchange: route.post('/api/token', {
     operationId: 'exchangeToken',
     summary: 'Exchange the identity token of a CI job or workload for a key (RFC 8693)',
     description:
@@ -186,14 +172,11 @@ export const tokenExchangeRoutes = {
     responses: {
       200: Type.Object(
         {
-          access_token: Type.String({ description: 'The key.', examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
-          issued_token_type: Type.String({
-            description: 'Type of the key.',
-            examples: ['urn:ietf:params:oauth:token-type:access_token'],
-          }),
-          token_type: Type.String({ description: 'How it is sent.', examples: ['Bearer'] }),
-          expires_in: Type.Integer({ description: 'Seconds until it expires.', examples: [900] }),
-          scope: Type.String({ description: 'Its scopes, separated by spaces.', examples: ['feature_flag:write'] }),
+          access_token: Text('The key.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+          issued_token_type: Text('Type of the key.', 'urn:ietf:params:oauth:token-type:access_token'),
+          token_type: Text('How it is sent.', 'Bearer'),
+          expires_in: Integer('Seconds until it expires.', 900),
+          scope: Text('Its scopes, separated by spaces.', 'feature_flag:write'),
         },
         { title: 'ExchangedToken', description: 'A short-lived key.' },
       ),

@@ -1,16 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { FreeObject, Instant, Nullable, Uuid } from '../schema.ts'
+import { Bool, FreeObject, Instant, Integer, Nullable, Text, Uuid } from '../schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
 export const UserBasic = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the user.', examples: [1] }),
+    id: Integer('Unique id of the user.', 1),
     uuid: Uuid('UUID of the user.'),
-    distinct_id: Type.String({ description: 'Distinct id of the user as a person.', examples: ['ada@example.com'] }),
-    first_name: Type.String({ description: 'First name of the user.', examples: ['Ada'] }),
+    distinct_id: Text('Distinct id of the user as a person.', 'ada@example.com'),
+    first_name: Text('First name of the user.', 'Ada'),
     email: Type.String({ format: 'email', description: 'Email address of the user.', examples: ['ada@example.com'] }),
-    is_email_verified: Type.Boolean({ description: 'Whether the email address was verified.', examples: [true] }),
+    is_email_verified: Bool('Whether the email address was verified.', true),
   },
   { title: 'User', description: 'A user, as embedded in other objects.' },
 )
@@ -19,13 +19,10 @@ export type UserBasic = Static<typeof UserBasic>
 const OrganizationBasic = Type.Object(
   {
     id: Uuid('Unique id of the organization.'),
-    name: Type.String({ description: 'Name of the organization.', examples: ['Acme'] }),
-    slug: Type.String({ description: 'Name in URLs.', examples: ['acme'] }),
-    membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner.', examples: [15] }),
-    default_access_level: Type.Integer({
-      description: 'What members without a role can do with flags: 21 view, 37 edit.',
-      examples: [37],
-    }),
+    name: Text('Name of the organization.', 'Acme'),
+    slug: Text('Name in URLs.', 'acme'),
+    membership_level: Integer('1 member, 8 admin, 15 owner.', 15),
+    default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
   },
   { title: 'OrganizationSummary', description: 'An organization of the user.' },
 )
@@ -40,14 +37,11 @@ export const User = Type.Object(
   {
     ...UserBasic.properties,
     date_joined: Instant('When the user was created.'),
-    has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.', examples: [true] }),
-    is_staff: Type.Boolean({ description: 'Whether the user is an instance administrator.', examples: [false] }),
+    has_password: Bool('Whether the user can sign in with a password.', true),
+    is_staff: Bool('Whether the user is an instance administrator.', false),
     change_request_emails: Type.Boolean(requestEmails),
     language: Nullable(Language),
-    needs_second_factor: Type.Boolean({
-      description: 'Whether an organization requires a second factor before anything else.',
-      examples: [false],
-    }),
+    needs_second_factor: Bool('Whether an organization requires a second factor before anything else.', false),
     team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
     organization: Nullable(
       FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
@@ -75,16 +69,14 @@ export const UserPatch = Type.Object(
     set_current_organization: Type.Optional(
       Type.String({ maxLength: 64, description: 'Id of the organization to work in.' }),
     ),
-    set_current_team: Type.Optional(Type.Integer({ description: 'Id of the project to work in.', examples: [1] })),
+    set_current_team: Type.Optional(Integer('Id of the project to work in.', 1)),
   },
   { title: 'CurrentUserWrite', description: 'Writable fields of the calling user.', examples: [{ first_name: 'Ada' }] },
 )
 
 const route = routesOf('Users')
 export const userRoutes = {
-  getMe: route({
-    method: 'GET',
-    path: '/api/users/@me',
+  getMe: route.get('/api/users/@me', {
     operationId: 'getCurrentUser',
     summary: 'Get the caller',
     description: 'Returns the user of the key with the current organization and project.',
@@ -92,9 +84,7 @@ export const userRoutes = {
     isForSetUp: true,
     responses: { 200: User },
   }),
-  updateMe: route({
-    method: 'PATCH',
-    path: '/api/users/@me',
+  updateMe: route.patch('/api/users/@me', {
     operationId: 'updateCurrentUser',
     summary:
       'Change the caller: name, email and password (both require `current_password`), emails, current organization and project',

@@ -2,43 +2,47 @@ import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
 import {
+  Bool,
   bytesMaxKeyword,
   FreeObject,
   FreeObjectInput,
   IdParam,
   Instant,
+  Integer,
   kibibyte,
   mebibyte,
   Nullable,
+  Numeric,
   ProjectParams,
+  Text,
 } from '../schema.ts'
 import { Plugin } from './plugins.ts'
 
 /** The configuration of a plugin in a project. */
 export const PluginConfig = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the configuration.', examples: [4] }),
-    plugin: Type.Integer({ description: 'Plugin id.', examples: [2] }),
-    enabled: Type.Boolean({ description: 'Whether the plugin runs in this project.', examples: [true] }),
-    order: Type.Integer({ description: 'Position in the event processing chain.', examples: [1] }),
+    id: Integer('Unique id of the configuration.', 4),
+    plugin: Integer('Plugin id.', 2),
+    enabled: Bool('Whether the plugin runs in this project.', true),
+    order: Integer('Position in the event processing chain.', 1),
     config: FreeObject('Values by setting; secrets are masked, attachments described.', { greeting: 'hello' }),
     error: Nullable(FreeObject('Why it was switched off.', null)),
-    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    team_id: Integer('Project id.', 1),
     plugin_info: Nullable(Plugin),
-    delivery_rate_24h: Nullable(Type.Number({ description: 'Success rate of calls, 0 to 1.', examples: [1] })),
+    delivery_rate_24h: Nullable(Numeric('Success rate of calls, 0 to 1.', 1)),
     created_at: Instant('When the configuration was created.'),
     updated_at: Instant('When the configuration was last changed.'),
-    name: Nullable(Type.String({ description: 'Name of the configuration.', examples: [null] })),
-    description: Nullable(Type.String({ description: 'Description of the configuration.', examples: [null] })),
-    deleted: Type.Boolean({ description: 'Whether the configuration is deleted.', examples: [false] }),
+    name: Nullable(Text('Name of the configuration.', null)),
+    description: Nullable(Text('Description of the configuration.', null)),
+    deleted: Bool('Whether the configuration is deleted.', false),
     allowed_hosts: Type.Array(Type.String(), {
       description: 'Hosts that the plugin can call, granted by an admin.',
       examples: [[]],
     }),
-    update_available: Type.Boolean({
-      description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
-      examples: [false],
-    }),
+    update_available: Bool(
+      'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+      false,
+    ),
   },
   { title: 'PluginConfig', description: 'The configuration of a plugin in a project.' },
 )
@@ -65,8 +69,8 @@ const Attachment = Type.Object(
 )
 
 const writable = {
-  enabled: Type.Optional(Type.Boolean({ description: 'Whether the plugin runs in this project.', examples: [true] })),
-  order: Type.Optional(Type.Integer({ description: 'Position in the event processing chain.', examples: [1] })),
+  enabled: Type.Optional(Bool('Whether the plugin runs in this project.', true)),
+  order: Type.Optional(Integer('Position in the event processing chain.', 1)),
   config: Type.Optional(
     FreeObjectInput(2 * mebibyte, 'Setting → value. Omitted secrets do not change.', { greeting: 'hello' }),
   ),
@@ -74,7 +78,7 @@ const writable = {
   description: Type.Optional(
     Nullable(Type.String({ maxLength: 1000, description: 'Description of the configuration.' })),
   ),
-  deleted: Type.Optional(Type.Boolean({ description: '`true` deletes the configuration.' })),
+  deleted: Type.Optional(Bool('`true` deletes the configuration.')),
   allowed_hosts: Type.Optional(
     Type.Array(Type.String({ maxLength: 255 }), {
       maxItems: 1000,
@@ -97,10 +101,10 @@ export type PluginConfigWrite = Static<typeof PluginConfigWrite>
 
 export const PluginLogEntry = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the entry.', examples: [90] }),
-    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
-    plugin_id: Type.Integer({ description: 'Plugin id.', examples: [2] }),
-    plugin_config_id: Type.Integer({ description: 'Id of the configuration.', examples: [4] }),
+    id: Integer('Unique id of the entry.', 90),
+    team_id: Integer('Project id.', 1),
+    plugin_id: Integer('Plugin id.', 2),
+    plugin_config_id: Integer('Id of the configuration.', 4),
     timestamp: Instant('When the entry was written.'),
     source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')], {
       description: '`PLUGIN` and `CONSOLE` come from the code, `SYSTEM` from Halyard.',
@@ -110,8 +114,8 @@ export const PluginLogEntry = Type.Object(
       [Type.Literal('DEBUG'), Type.Literal('LOG'), Type.Literal('INFO'), Type.Literal('WARN'), Type.Literal('ERROR')],
       { description: 'Severity of the entry.', examples: ['INFO'] },
     ),
-    message: Type.String({ description: 'Text of the entry.', examples: ['Greeted 12 persons'] }),
-    instance_id: Type.String({ description: 'The node that ran the plugin.', examples: ['node-1'] }),
+    message: Text('Text of the entry.', 'Greeted 12 persons'),
+    instance_id: Text('The node that ran the plugin.', 'node-1'),
   },
   { title: 'PluginLogEntry', description: 'A log entry of a plugin.' },
 )
@@ -119,11 +123,11 @@ export type PluginLogEntry = Static<typeof PluginLogEntry>
 
 export const PluginMetrics = Type.Object(
   {
-    calls: Type.Integer({ description: 'Number of calls.', examples: [120] }),
-    failures: Type.Integer({ description: 'Number of failed calls.', examples: [1] }),
-    dropped_events: Type.Integer({ description: 'Number of events that the plugin dropped.', examples: [0] }),
-    cpu_seconds: Type.Number({ description: 'CPU time in seconds.', examples: [0.4] }),
-    memory_bytes: Type.Integer({ description: 'Largest memory use in bytes.', examples: [1048576] }),
+    calls: Integer('Number of calls.', 120),
+    failures: Integer('Number of failed calls.', 1),
+    dropped_events: Integer('Number of events that the plugin dropped.', 0),
+    cpu_seconds: Numeric('CPU time in seconds.', 0.4),
+    memory_bytes: Integer('Largest memory use in bytes.', 1048576),
   },
   { title: 'PluginMetrics', description: 'Resource use of a plugin.' },
 )
@@ -136,8 +140,8 @@ const HourlyMetrics = Type.Object(
 
 export const PluginJob = Type.Object(
   {
-    id: Type.Integer({ description: 'Unique id of the job.', examples: [8] }),
-    name: Type.String({ description: 'Name of the job.', examples: ['sendGreetings'] }),
+    id: Integer('Unique id of the job.', 8),
+    name: Text('Name of the job.', 'sendGreetings'),
     kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
       description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
       examples: ['job'],
@@ -147,7 +151,7 @@ export const PluginJob = Type.Object(
       examples: ['waiting'],
     }),
     run_at: Instant('When it is due; for one that failed, when it is tried again.'),
-    attempts: Type.Integer({ description: 'Number of failed attempts.', examples: [0] }),
+    attempts: Integer('Number of failed attempts.', 0),
     created_at: Instant('When the job was queued.'),
   },
   { title: 'PluginJob', description: 'A pending job of a plugin.' },
@@ -155,40 +159,33 @@ export const PluginJob = Type.Object(
 export type PluginJob = Static<typeof PluginJob>
 
 const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the configuration.') })
-const route = routesOf('Plugin configurations')
 const configs = '/api/projects/:project_id/plugin_configs' as const
 
+const projectRoute = routesOf('Plugin configurations', { params: ProjectParams })
+const configRoute = routesOf('Plugin configurations', { params: ConfigParams })
+
 export const pluginConfigRoutes = {
-  list: route({
-    method: 'GET',
-    path: configs,
+  list: projectRoute.get(configs, {
     operationId: 'listPluginConfigs',
     summary: 'List the plugin configurations of the project, in order',
     description: 'Events pass through the enabled plugins in this order. Secrets are masked.',
     access: inProject('plugin:read'),
-    params: ProjectParams,
     query: PageQuery,
     responses: { 200: Page(PluginConfig) },
   }),
-  create: route({
-    method: 'POST',
-    path: configs,
+  create: projectRoute.post(configs, {
     operationId: 'createPluginConfig',
     summary: 'Configure a plugin; updates an existing configuration (admin)',
     description: 'Requires the admin level. A plugin has one configuration per project: sending it again updates it.',
     access: inProject('plugin:write'),
-    params: ProjectParams,
-    body: Type.Object({ plugin: Type.Integer({ description: 'Plugin id.', examples: [2] }), ...writable }),
+    body: Type.Object({ plugin: Integer('Plugin id.', 2), ...writable }),
     responses: { 201: PluginConfig },
   }),
-  rearrange: route({
-    method: 'PATCH',
-    path: `${configs}/rearrange`,
+  rearrange: projectRoute.patch(`${configs}/rearrange`, {
     operationId: 'rearrangePluginConfigs',
     summary: 'Reorder plugins (admin)',
     description: 'Requires the admin level. Returns all configurations in the new order.',
     access: inProject('plugin:write'),
-    params: ProjectParams,
     body: Type.Object({
       orders: Type.Record(Type.String(), Type.Integer(), {
         description: 'Plugin id → position.',
@@ -198,46 +195,34 @@ export const pluginConfigRoutes = {
     }),
     responses: { 200: Type.Array(PluginConfig) },
   }),
-  get: route({
-    method: 'GET',
-    path: `${configs}/:id`,
+  get: configRoute.get(`${configs}/:id`, {
     operationId: 'getPluginConfig',
     summary: 'Get a configuration',
     description: 'Secrets are masked; attachments are described by name and size.',
     access: inProject('plugin:read'),
-    params: ConfigParams,
     responses: { 200: PluginConfig },
   }),
-  update: route({
-    method: 'PATCH',
-    path: `${configs}/:id`,
+  update: configRoute.patch(`${configs}/:id`, {
     operationId: 'updatePluginConfig',
     summary: 'Change a configuration; omitted secrets are unchanged (admin)',
     description:
       'Requires the admin level. Changes only the fields that the body contains. Values are checked against the settings of the plugin.',
     access: inProject('plugin:write'),
-    params: ConfigParams,
     body: PluginConfigWrite,
     responses: { 200: PluginConfig },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${configs}/:id`,
+  remove: configRoute.delete(`${configs}/:id`, {
     operationId: 'deletePluginConfig',
     summary: 'Disable a plugin; its configuration is retained (admin)',
     description: 'Requires the admin level. The plugin stops; the configuration can be enabled again.',
     access: inProject('plugin:write'),
-    params: ConfigParams,
     responses: { 204: null },
   }),
-  job: route({
-    method: 'POST',
-    path: `${configs}/:id/job`,
+  job: configRoute.post(`${configs}/:id/job`, {
     operationId: 'startPluginJob',
     summary: 'Start a public job of the plugin (admin)',
     description: 'Requires the admin level. The job runs in the background; failures are retried.',
     access: inProject('plugin:write'),
-    params: ConfigParams,
     body: Type.Object({
       job: Type.Object(
         {
@@ -254,42 +239,33 @@ export const pluginConfigRoutes = {
     }),
     responses: { 200: null },
   }),
-  jobs: route({
-    method: 'GET',
-    path: `${configs}/:id/jobs`,
+  jobs: configRoute.get(`${configs}/:id/jobs`, {
     operationId: 'listPluginJobs',
     summary: 'List the pending jobs of the plugin, next one first',
     description: 'Returns a page of waiting and running jobs.',
     access: inProject('plugin:read'),
-    params: ConfigParams,
     query: PageQuery,
     responses: { 200: Page(PluginJob) },
   }),
-  logs: route({
-    method: 'GET',
-    path: `${configs}/:id/logs`,
+  logs: configRoute.get(`${configs}/:id/logs`, {
     operationId: 'listPluginLogs',
     summary: 'List the log entries of the plugin, newest first',
     description: 'Entries are retained for a limited time and number.',
     access: inProject('plugin:read'),
-    params: ConfigParams,
     query: Type.Object({
       ...PageQuery.properties,
-      before: Type.Optional(Type.String({ description: 'Only entries before this instant.' })),
-      after: Type.Optional(Type.String({ description: 'Only entries after this instant.' })),
-      search: Type.Optional(Type.String({ description: 'Part of the message.' })),
-      type_filter: Type.Optional(Type.String({ description: 'DEBUG, LOG, INFO, WARN or ERROR; comma-separated.' })),
+      before: Type.Optional(Text('Only entries before this instant.')),
+      after: Type.Optional(Text('Only entries after this instant.')),
+      search: Type.Optional(Text('Part of the message.')),
+      type_filter: Type.Optional(Text('DEBUG, LOG, INFO, WARN or ERROR; comma-separated.')),
     }),
     responses: { 200: Page(PluginLogEntry) },
   }),
-  metrics: route({
-    method: 'GET',
-    path: `${configs}/:id/metrics`,
+  metrics: configRoute.get(`${configs}/:id/metrics`, {
     operationId: 'getPluginMetrics',
     summary: 'Get the metrics of the plugin of the last 24 hours',
     description: 'Totals of the last 24 hours, and the same by hour.',
     access: inProject('plugin:read'),
-    params: ConfigParams,
     responses: {
       200: Type.Object({
         ...PluginMetrics.properties,

@@ -3,13 +3,13 @@ import { adminLevel } from '../levels.ts'
 import { keyLabel } from '../organizations/api-keys.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Instant, InstantInput, Nullable, OrganizationParams, Uuid } from '../schema.ts'
+import { Instant, InstantInput, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 
 export const ScimToken = Type.Object(
   {
     id: Uuid('Unique id of the token.'),
-    label: Type.String({ description: 'What the token is for.', examples: ['Entra ID'] }),
-    mask_value: Type.String({ description: 'Beginning and end of the token.', examples: ['scim...7kL8'] }),
+    label: Text('What the token is for.', 'Entra ID'),
+    mask_value: Text('Beginning and end of the token.', 'scim...7kL8'),
     created_by: UserBasic,
     created_at: Instant('When the token was created.'),
     last_used_at: Nullable(Instant('When the token was last used, to the hour.', null)),
@@ -21,43 +21,35 @@ export type ScimToken = Static<typeof ScimToken>
 const NewScimToken = Type.Object(
   {
     ...ScimToken.properties,
-    value: Type.String({ description: 'The token itself.', examples: ['scim_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
+    value: Text('The token itself.', 'scim_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
   },
   { title: 'NewScimToken', description: 'A new SCIM token with its value.' },
 )
 
-const route = routesOf('Provisioning (SCIM)')
+const route = routesOf('Provisioning (SCIM)', { params: OrganizationParams })
 const path = '/api/organizations/:parent_lookup_organization_id/scim_tokens' as const
 
 export const scimTokenRoutes = {
-  list: route({
-    method: 'GET',
-    path,
+  list: route.get(path, {
     operationId: 'listScimTokens',
     summary: 'List the SCIM tokens of the organization (admin), newest first, without their values',
     description: 'Requires the admin level.',
     access: { ...inOrganization('organization:read'), level: adminLevel },
-    params: OrganizationParams,
     responses: { 200: Type.Array(ScimToken) },
   }),
-  create: route({
-    method: 'POST',
-    path,
+  create: route.post(path, {
     operationId: 'createScimToken',
     summary: 'Create a token for SCIM (owner); its value is returned once',
     description:
       'Requires the owner: who has the token decides who is a member and what email addresses they have. It works on `/scim/v2/` of this organization only.',
     access: { ...inOrganization('organization:write'), level: adminLevel },
-    params: OrganizationParams,
     body: Type.Object({
       label: keyLabel,
       expires_at: Type.Optional(Nullable(InstantInput('When the token expires. Without it, the token does not.'))),
     }),
     responses: { 201: NewScimToken },
   }),
-  remove: route({
-    method: 'DELETE',
-    path: `${path}/:token_id`,
+  remove: route.delete(`${path}/:token_id`, {
     operationId: 'deleteScimToken',
     summary: 'Revoke a SCIM token (owner)',
     description:
@@ -65,7 +57,7 @@ export const scimTokenRoutes = {
     access: { ...inOrganization('organization:write'), level: adminLevel },
     params: Type.Object({
       ...OrganizationParams.properties,
-      token_id: Type.String({ description: 'Id of the token.' }),
+      token_id: Text('Id of the token.'),
     }),
     responses: { 204: null },
   }),

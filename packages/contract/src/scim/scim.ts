@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { route, withScimToken } from '../route.ts'
-import { FreeListInput, FreeObject, kibibyte, mebibyte, ShapedObjectInput } from '../schema.ts'
+import { routesOf, withScimToken } from '../route.ts'
+import { FreeListInput, FreeObject, Integer, kibibyte, mebibyte, ShapedObjectInput, Text } from '../schema.ts'
 
 export const scimUserSchema = 'urn:ietf:params:scim:schemas:core:2.0:User'
 export const scimGroupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
@@ -31,25 +31,22 @@ const SchemasInput = (schema: string) =>
 
 const Meta = Type.Object(
   {
-    resourceType: Type.String({ description: 'Kind of the resource.', examples: ['User'] }),
-    created: Type.String({ description: 'When it was provisioned.', examples: ['2026-03-01T09:30:00.000Z'] }),
-    lastModified: Type.String({ description: 'When it was last changed.', examples: ['2026-03-01T09:30:00.000Z'] }),
-    location: Type.String({
-      description: 'URL of the resource.',
-      examples: ['https://flags.acme.com/scim/v2/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/Users/0198c1d2'],
-    }),
+    resourceType: Text('Kind of the resource.', 'User'),
+    created: Text('When it was provisioned.', '2026-03-01T09:30:00.000Z'),
+    lastModified: Text('When it was last changed.', '2026-03-01T09:30:00.000Z'),
+    location: Text(
+      'URL of the resource.',
+      'https://flags.acme.com/scim/v2/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/Users/0198c1d2',
+    ),
   },
   { title: 'ScimMeta', description: 'Metadata of a resource.' },
 )
 
 const userFields = {
   schemas: Schemas(scimUserSchema),
-  userName: Type.String({
-    description: 'Unique name at the identity provider, in any case.',
-    examples: ['ada@acme.com'],
-  }),
-  externalId: Type.Optional(Type.String({ description: 'Id at the identity provider.', examples: ['00u1'] })),
-  displayName: Type.Optional(Type.String({ description: 'Name, as shown.', examples: ['Ada Lovelace'] })),
+  userName: Text('Unique name at the identity provider, in any case.', 'ada@acme.com'),
+  externalId: Type.Optional(Text('Id at the identity provider.', '00u1')),
+  displayName: Type.Optional(Text('Name, as shown.', 'Ada Lovelace')),
   name: Type.Optional(FreeObject('Parts of the name.', { givenName: 'Ada', familyName: 'Lovelace' })),
   emails: Type.Optional(
     Type.Array(Type.Unknown(), {
@@ -69,15 +66,15 @@ const userFields = {
 }
 
 const ScimUser = Type.Object(
-  { ...userFields, id: Type.String({ description: 'UUID of the account.' }), meta: Meta },
+  { ...userFields, id: Text('UUID of the account.'), meta: Meta },
   { title: 'ScimUser', description: 'A provisioned user. Further attributes are stored and returned.' },
 )
 const ScimUserWrite = Type.Object(userFields, { title: 'ScimUserWrite', description: 'A user to provision.' })
 
 const groupFields = {
   schemas: Schemas(scimGroupSchema),
-  displayName: Type.String({ description: 'Name of the role.', examples: ['Release managers'] }),
-  externalId: Type.Optional(Type.String({ description: 'Id at the identity provider.', examples: ['00g1'] })),
+  displayName: Text('Name of the role.', 'Release managers'),
+  externalId: Type.Optional(Text('Id at the identity provider.', '00g1')),
   members: Type.Optional(
     Type.Array(Type.Unknown(), {
       description: 'Provisioned users in the role.',
@@ -86,7 +83,7 @@ const groupFields = {
   ),
 }
 const ScimGroup = Type.Object(
-  { ...groupFields, id: Type.String({ description: 'Id of the role.' }), meta: Meta },
+  { ...groupFields, id: Text('Id of the role.'), meta: Meta },
   { title: 'ScimGroup', description: 'A group of the identity provider: a role of the organization.' },
 )
 const ScimGroupWrite = Type.Object(groupFields, { title: 'ScimGroupWrite', description: 'A group to provision.' })
@@ -109,9 +106,9 @@ const ScimList = <S extends TSchema>(resource: S, title: string) =>
   Type.Object(
     {
       schemas: Schemas(scimListSchema),
-      totalResults: Type.Integer({ description: 'How many there are.', examples: [1] }),
-      startIndex: Type.Integer({ description: 'Position of the first one, from 1.', examples: [1] }),
-      itemsPerPage: Type.Integer({ description: 'How many are listed.', examples: [1] }),
+      totalResults: Integer('How many there are.', 1),
+      startIndex: Integer('Position of the first one, from 1.', 1),
+      itemsPerPage: Integer('How many are listed.', 1),
       Resources: Type.Array(resource, { description: 'The resources.' }),
     },
     { title, description: 'A page of resources.' },
@@ -123,232 +120,174 @@ const ScimDocument = FreeObject('A document of RFC 7643, section 5 to 7.', { sch
 export const ScimError = Type.Object(
   {
     schemas: Schemas(scimErrorSchema),
-    status: Type.String({ description: 'HTTP status.', examples: ['400'] }),
-    scimType: Type.Optional(
-      Type.String({ description: 'What is wrong, as RFC 7644 names it.', examples: ['invalidFilter'] }),
-    ),
-    detail: Type.String({ description: 'What is wrong and what to do.', examples: ['`filter` is not supported.'] }),
+    status: Text('HTTP status.', '400'),
+    scimType: Type.Optional(Text('What is wrong, as RFC 7644 names it.', 'invalidFilter')),
+    detail: Text('What is wrong and what to do.', '`filter` is not supported.'),
   },
   { title: 'ScimError', description: 'An error as RFC 7644, section 3.12 describes it.' },
 )
 export type ScimError = Static<typeof ScimError>
 
-const Params = Type.Object({ organization_id: Type.String({ description: 'Id of the organization.' }) })
+const Params = Type.Object({ organization_id: Text('Id of the organization.') })
 const ResourceParams = Type.Object({
   ...Params.properties,
-  id: Type.String({ description: 'Id of the resource.' }),
+  id: Text('Id of the resource.'),
 })
 const Shown = {
-  attributes: Type.Optional(Type.String({ description: 'Attributes to return, separated by commas.' })),
-  excludedAttributes: Type.Optional(
-    Type.String({ description: 'Attributes to leave out, separated by commas.', examples: ['members'] }),
-  ),
+  attributes: Type.Optional(Text('Attributes to return, separated by commas.')),
+  excludedAttributes: Type.Optional(Text('Attributes to leave out, separated by commas.', 'members')),
 }
 const ListQuery = (filter: string) =>
   Type.Object({
-    filter: Type.Optional(Type.String({ description: 'Comparisons with `eq`, joined by `and`.', examples: [filter] })),
-    startIndex: Type.Optional(Type.String({ description: 'Position of the first one, from 1.', examples: ['1'] })),
-    count: Type.Optional(
-      Type.String({ description: `How many to list, at most ${scimPageMax}.`, examples: [`${scimPageMax}`] }),
-    ),
+    filter: Type.Optional(Text('Comparisons with `eq`, joined by `and`.', filter)),
+    startIndex: Type.Optional(Text('Position of the first one, from 1.', '1')),
+    count: Type.Optional(Text(`How many to list, at most ${scimPageMax}.`, `${scimPageMax}`)),
     ...Shown,
   })
 const ShownQuery = Type.Object(Shown)
 
 const root = '/scim/v2/:organization_id' as const
 const shared = {
-  tag: 'Provisioning (SCIM)',
   access: withScimToken,
   credentials: ['scimToken'],
   errorShape: 'scim',
   refusal: ScimError,
   mediaType: 'application/scim+json',
 } as const
-const conflicting = { ...shared, mayConflict: true } as const
+const route = routesOf('Provisioning (SCIM)', { ...shared, params: Params })
+const resourceRoute = routesOf('Provisioning (SCIM)', { ...shared, params: ResourceParams })
 const UserInput = ShapedObjectInput(ScimUserWrite, scimUserBytesMax)
 const GroupInput = ShapedObjectInput(ScimGroupWrite, mebibyte)
 
 const userRoutes = {
-  listUsers: route({
-    ...shared,
-    method: 'GET',
-    path: `${root}/Users`,
+  listUsers: route.get(`${root}/Users`, {
     operationId: 'listScimUsers',
     summary: 'List provisioned users',
     description: 'Filters compare `userName`, `externalId` or `id` with `eq`, joined by `and`.',
-    params: Params,
     query: ListQuery('userName eq "ada@acme.com"'),
     responses: { 200: ScimUserList },
   }),
-  createUser: route({
-    ...conflicting,
-    method: 'POST',
-    path: `${root}/Users`,
+  createUser: route.post(`${root}/Users`, {
     operationId: 'createScimUser',
     summary: 'Provision a user',
     description:
       'Creates an account, or links the one with the same address: of a member, or of a domain that is verified for the organization.',
-    params: Params,
     body: UserInput,
+    mayConflict: true,
     responses: { 201: ScimUser },
   }),
-  getUser: route({
-    ...shared,
-    method: 'GET',
-    path: `${root}/Users/:id`,
+  getUser: resourceRoute.get(`${root}/Users/:id`, {
     operationId: 'getScimUser',
     summary: 'Read a provisioned user',
     description: 'Users who are not active are listed until they are deleted.',
-    params: ResourceParams,
     query: ShownQuery,
     responses: { 200: ScimUser },
   }),
-  replaceUser: route({
-    ...conflicting,
-    method: 'PUT',
-    path: `${root}/Users/:id`,
+  replaceUser: resourceRoute.put(`${root}/Users/:id`, {
     operationId: 'replaceScimUser',
     summary: 'Replace a provisioned user',
     description: 'Attributes that are not sent are removed; without `active` the user is active.',
-    params: ResourceParams,
     body: UserInput,
+    mayConflict: true,
     responses: { 200: ScimUser },
   }),
-  patchUser: route({
-    ...conflicting,
-    method: 'PATCH',
-    path: `${root}/Users/:id`,
+  patchUser: resourceRoute.patch(`${root}/Users/:id`, {
     operationId: 'patchScimUser',
     summary: 'Change attributes of a provisioned user',
     description:
       '`active: false` ends the membership and revokes sessions and keys on all nodes. `active: true` restores level and roles.',
-    params: ResourceParams,
     body: ScimPatch,
+    mayConflict: true,
     responses: { 200: ScimUser },
   }),
-  deleteUser: route({
-    ...conflicting,
-    method: 'DELETE',
-    path: `${root}/Users/:id`,
+  deleteUser: resourceRoute.delete(`${root}/Users/:id`, {
     operationId: 'deleteScimUser',
     summary: 'Deprovision a user',
     description: 'As `active: false`, and the user is no longer listed. What the account created stays.',
-    params: ResourceParams,
+    mayConflict: true,
     responses: { 204: null },
   }),
 }
 
 const groupRoutes = {
-  listGroups: route({
-    ...shared,
-    method: 'GET',
-    path: `${root}/Groups`,
+  listGroups: route.get(`${root}/Groups`, {
     operationId: 'listScimGroups',
     summary: 'List provisioned groups',
     description:
       'Filters compare `displayName`, `externalId` or `id` with `eq`. With members, a page has at most 20 groups.',
-    params: Params,
     query: ListQuery('displayName eq "Release managers"'),
     responses: { 200: ScimGroupList },
   }),
-  createGroup: route({
-    ...conflicting,
-    method: 'POST',
-    path: `${root}/Groups`,
+  createGroup: route.post(`${root}/Groups`, {
     operationId: 'createScimGroup',
     summary: 'Provision a group',
     description: 'Creates a role, or adopts the role of the same name with its members.',
-    params: Params,
     body: GroupInput,
+    mayConflict: true,
     responses: { 201: ScimGroup },
   }),
-  getGroup: route({
-    ...shared,
-    method: 'GET',
-    path: `${root}/Groups/:id`,
+  getGroup: resourceRoute.get(`${root}/Groups/:id`, {
     operationId: 'getScimGroup',
     summary: 'Read a provisioned group',
     description: 'Lists provisioned members only; others in the role were added by hand.',
-    params: ResourceParams,
     query: ShownQuery,
     responses: { 200: ScimGroup },
   }),
-  replaceGroup: route({
-    ...conflicting,
-    method: 'PUT',
-    path: `${root}/Groups/:id`,
+  replaceGroup: resourceRoute.put(`${root}/Groups/:id`, {
     operationId: 'replaceScimGroup',
     summary: 'Replace a provisioned group',
     description: 'Provisioned members that are not sent leave the role.',
-    params: ResourceParams,
     body: GroupInput,
+    mayConflict: true,
     responses: { 200: ScimGroup },
   }),
-  patchGroup: route({
-    ...conflicting,
-    method: 'PATCH',
-    path: `${root}/Groups/:id`,
+  patchGroup: resourceRoute.patch(`${root}/Groups/:id`, {
     operationId: 'patchScimGroup',
     summary: 'Rename a provisioned group, add or remove members',
     description: 'Members are removed by value or by path: `members[value eq "…"]`.',
-    params: ResourceParams,
     body: ScimPatch,
+    mayConflict: true,
     responses: { 200: ScimGroup },
   }),
-  deleteGroup: route({
-    ...conflicting,
-    method: 'DELETE',
-    path: `${root}/Groups/:id`,
+  deleteGroup: resourceRoute.delete(`${root}/Groups/:id`, {
     operationId: 'deleteScimGroup',
     summary: 'Delete a provisioned group with its role',
     description: 'Refused while an approval policy or a freeze names the role.',
-    params: ResourceParams,
+    mayConflict: true,
     responses: { 204: null },
   }),
 }
 
 const discovery = {
-  ...shared,
-  method: 'GET',
   description: 'As RFC 7644, section 4 describes it.',
   responses: { 200: ScimDocument },
 } as const
 
 const discoveryRoutes = {
-  getServiceProviderConfig: route({
+  getServiceProviderConfig: route.get(`${root}/ServiceProviderConfig`, {
     ...discovery,
-    path: `${root}/ServiceProviderConfig`,
     operationId: 'getScimServiceProviderConfig',
     summary: 'What this server supports of SCIM',
-    params: Params,
   }),
-  listSchemas: route({
+  listSchemas: route.get(`${root}/Schemas`, {
     ...discovery,
-    path: `${root}/Schemas`,
     operationId: 'listScimSchemas',
     summary: 'Attributes of users and groups',
-    params: Params,
   }),
-  getSchema: route({
+  getSchema: resourceRoute.get(`${root}/Schemas/:id`, {
     ...discovery,
-    path: `${root}/Schemas/:id`,
     operationId: 'getScimSchema',
     summary: 'Attributes of one kind of resource',
-    params: ResourceParams,
   }),
-  listResourceTypes: route({
+  listResourceTypes: route.get(`${root}/ResourceTypes`, {
     ...discovery,
-    path: `${root}/ResourceTypes`,
     operationId: 'listScimResourceTypes',
     summary: 'Kinds of resources',
-    params: Params,
   }),
-  getResourceType: route({
+  getResourceType: resourceRoute.get(`${root}/ResourceTypes/:id`, {
     ...discovery,
-    path: `${root}/ResourceTypes/:id`,
     operationId: 'getScimResourceType',
     summary: 'One kind of resource',
-    params: ResourceParams,
   }),
 }
 

@@ -1,11 +1,10 @@
-import { asUser, route } from '../route.ts'
+import { asUser, routesOf } from '../route.ts'
 import { EventStream } from '../schema.ts'
 
+const route = routesOf('Users')
+
 export const changeRoutes = {
-  stream: route({
-    method: 'GET',
-    path: '/api/changes/stream',
-    tag: 'Users',
+  stream: route.get('/api/changes/stream', {
     operationId: 'streamChanges',
     summary:
       'Stream changes that the caller can see (flags, cohorts, projects, identity, plugins, progress) as server-sent events',

@@ -1,11 +1,13 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
 import {
+  Bool,
   bytesMaxKeyword,
   EventStream,
   FreeObject,
   FreeObjectInput,
   InstantInput,
+  Integer,
   mebibyte,
   Nullable,
 } from '../schema.ts'
@@ -103,10 +105,7 @@ export const EdgeSubjectQuestion = Type.Object(
     project: ProjectUuid,
     distinct_id: DistinctId,
     anon_distinct_id: Type.Optional(DistinctId),
-    person_properties: Type.Boolean({
-      description: 'Whether the properties of the person are needed.',
-      examples: [true],
-    }),
+    person_properties: Bool('Whether the properties of the person are needed.', true),
     groups: Type.Array(
       Type.Object({
         type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type.', examples: [0] }),
@@ -153,7 +152,7 @@ export const EdgeSubject = Type.Object(
       Type.Record(
         Type.String(),
         Type.Object({
-          first_day: Type.Integer({ description: 'First day in UTC, counted from 1970-01-01.', examples: [20_000] }),
+          first_day: Integer('First day in UTC, counted from 1970-01-01.', 20_000),
           days: Type.Array(Type.Array(Type.Integer()), {
             description: 'Pairs of a day and the number of events on it.',
             examples: [[[20_000, 3]]],
@@ -170,9 +169,7 @@ export type EdgeSubject = Static<typeof EdgeSubject>
 const route = routesOf('Edges')
 
 export const edgeRoutes = {
-  stream: route({
-    method: 'POST',
-    path: '/api/edge/stream',
+  stream: route.post('/api/edge/stream', {
     operationId: 'streamEdgeState',
     isAudited: false,
     summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
@@ -191,9 +188,7 @@ export const edgeRoutes = {
     responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
-  batches: route({
-    method: 'POST',
-    path: '/api/edge/batches',
+  batches: route.post('/api/edge/batches', {
     operationId: 'sendEdgeBatches',
     isAudited: false,
     summary: 'Send events and counts that an edge received; idempotent by batch id',
@@ -204,7 +199,7 @@ export const edgeRoutes = {
     }),
     responses: {
       200: Type.Object({
-        received: Type.Integer({ description: 'Number of batches that were processed.', examples: [1] }),
+        received: Integer('Number of batches that were processed.', 1),
         refused: Type.Array(Type.String(), {
           examples: [[]],
           description: 'Batches of projects that the key has no access to.',
@@ -212,9 +207,7 @@ export const edgeRoutes = {
       }),
     },
   }),
-  subjects: route({
-    method: 'POST',
-    path: '/api/edge/subjects',
+  subjects: route.post('/api/edge/subjects', {
     operationId: 'getEdgeSubject',
     isAudited: false,
     summary: 'Get the stored data of a person and groups that flag evaluation needs',

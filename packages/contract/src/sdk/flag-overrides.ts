@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { inProject, route } from '../route.ts'
-import { FreeObjectInput, Instant, kibibyte, ProjectParams } from '../schema.ts'
+import { inProject, routesOf } from '../route.ts'
+import { FreeObjectInput, Instant, kibibyte, ProjectParams, Text } from '../schema.ts'
 
 export const overriddenFlagsMax = 20
 /** With its signature the token still fits into a link and a header. */
@@ -13,10 +13,10 @@ const example = { 'new-checkout': true, 'pricing-test': 'large-button', 'page-si
 
 export const SignedFlagOverrides = Type.Object(
   {
-    token: Type.String({
-      description: 'What a browser sends as `X-Halyard-Overrides`. It is readable and cannot be changed.',
-      examples: ['ho1.eyJvIjp7Im5ldy1jaGVja291dCI6dHJ1ZX0sImUiOjE3NzI0NTI4MDB9.kq3n…'],
-    }),
+    token: Text(
+      'What a browser sends as `X-Halyard-Overrides`. It is readable and cannot be changed.',
+      'ho1.eyJvIjp7Im5ldy1jaGVja291dCI6dHJ1ZX0sImUiOjE3NzI0NTI4MDB9.kq3n…',
+    ),
     expires_at: Instant('When it stops being accepted.'),
   },
   { title: 'SignedFlagOverrides', description: 'Values of flags for everyone who has the token.' },
@@ -25,7 +25,7 @@ export type SignedFlagOverrides = Static<typeof SignedFlagOverrides>
 
 const FlagVariants = Type.Object(
   {
-    key: Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] }),
+    key: Text('Key of the flag.', 'pricing-test'),
     variants: Type.Array(Type.String(), {
       description: 'Keys of its variants; empty for a flag that is on or off.',
       examples: [['control', 'large-button']],
@@ -34,11 +34,10 @@ const FlagVariants = Type.Object(
   { title: 'FlagVariants', description: 'The values that a flag can be overridden with.' },
 )
 
+const route = routesOf('Flag overrides')
+
 export const flagOverrideRoutes = {
-  variants: route({
-    method: 'GET',
-    path: '/api/projects/:project_id/flag_overrides/variants',
-    tag: 'Flag overrides',
+  variants: route.get('/api/projects/:project_id/flag_overrides/variants', {
     operationId: 'listOverrideVariants',
     summary: 'List the variants that flags can be overridden with',
     description:
@@ -47,19 +46,13 @@ export const flagOverrideRoutes = {
     isForBrowsers: true,
     params: ProjectParams,
     query: Type.Object({
-      keys: Type.String({
-        description: 'Up to 20 keys of flags, separated by commas.',
-        examples: ['new-checkout,pricing-test'],
-      }),
+      keys: Text('Up to 20 keys of flags, separated by commas.', 'new-checkout,pricing-test'),
     }),
     responses: {
       200: Type.Object({ results: Type.Array(FlagVariants, { description: 'In the order of the keys.' }) }),
     },
   }),
-  sign: route({
-    method: 'POST',
-    path: '/api/projects/:project_id/flag_overrides',
-    tag: 'Flag overrides',
+  sign: route.post('/api/projects/:project_id/flag_overrides', {
     operationId: 'signFlagOverrides',
     summary: 'Sign values of flags for development',
     description:

@@ -1,24 +1,24 @@
 import Type from 'typebox'
 import { FlagDefinition } from '../flags/flag-definition.ts'
 import { type Credential, open, routesOf } from '../route.ts'
-import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from '../schema.ts'
+import { Bool, EventStream, FreeObject, Integer, Nullable, ShapedObject, shapeKeyword, Text } from '../schema.ts'
 
 /**
  * The paths that SDKs call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
  * encodings (gzip, base64 forms) and their credentials are tokens, not personal keys.
  */
 
-const evaluationRoute = routesOf('Evaluation (project token)')
-const eventsRoute = routesOf('Events (project token)')
-const ofrepRoute = routesOf('OFREP (project token or secret key)')
-const definitionsRoute = routesOf('Definitions (personal or project secret key)')
+const evaluationRoute = routesOf('Evaluation (project token)', { access: open })
+const eventsRoute = routesOf('Events (project token)', { access: open })
+const ofrepRoute = routesOf('OFREP (project token or secret key)', { access: open })
+const definitionsRoute = routesOf('Definitions (personal or project secret key)', { access: open })
 
 const token = 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'
 
 const EvaluationRequest = Type.Object(
   {
-    token: Type.String({ description: 'The project token, `phc_…`.', examples: [token] }),
-    distinct_id: Type.String({ description: 'Id of the person.', examples: ['user-1'] }),
+    token: Text('The project token, `phc_…`.', token),
+    distinct_id: Text('Id of the person.', 'user-1'),
     groups: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description: 'Group type → group key.',
@@ -32,8 +32,8 @@ const EvaluationRequest = Type.Object(
     flag_keys_to_evaluate: Type.Optional(
       Type.Array(Type.String(), { description: 'Only these flags; all by default.' }),
     ),
-    $anon_distinct_id: Type.Optional(Type.String({ description: 'Distinct id before sign-in.' })),
-    $device_id: Type.Optional(Type.String({ description: 'Device id, for flags that bucket by device.' })),
+    $anon_distinct_id: Type.Optional(Text('Distinct id before sign-in.')),
+    $device_id: Type.Optional(Text('Device id, for flags that bucket by device.')),
     evaluation_contexts: Type.Optional(
       Type.Array(Type.String(), { description: 'Only flags without contexts or with one of these.' }),
     ),
@@ -49,24 +49,24 @@ const EvaluationRequest = Type.Object(
 )
 const FlagDetail = Type.Object(
   {
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
-    enabled: Type.Boolean({ description: 'Whether the flag is on.', examples: [true] }),
-    variant: Nullable(Type.String({ description: 'Key of the variant.', examples: [null] })),
+    key: Text('Key of the flag.', 'new-checkout'),
+    enabled: Bool('Whether the flag is on.', true),
+    variant: Nullable(Text('Key of the variant.', null)),
     reason: Type.Object(
       {
-        code: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
-        condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
-        description: Type.String({ description: 'The reason in words.', examples: ['Matched condition set 1'] }),
+        code: Text('Code of the reason.', 'condition_match'),
+        condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+        description: Text('The reason in words.', 'Matched condition set 1'),
       },
       { description: 'Why the flag has this value.' },
     ),
     metadata: Type.Object(
       {
-        id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
-        version: Type.Integer({ description: 'Version of the flag.', examples: [1] }),
+        id: Integer('Id of the flag.', 12),
+        version: Integer('Version of the flag.', 1),
         description: Type.Null({ description: 'Always null.' }),
-        payload: Nullable(Type.String({ description: 'JSON text.', examples: [null] })),
-        has_experiment: Type.Boolean({ description: 'Always false.', examples: [false] }),
+        payload: Nullable(Text('JSON text.', null)),
+        has_experiment: Bool('Always false.', false),
       },
       { description: 'Details of the flag.' },
     ),
@@ -74,15 +74,9 @@ const FlagDetail = Type.Object(
   { title: 'EvaluatedFlag', description: 'The value of a flag for one person.' },
 )
 const evaluated = {
-  errorsWhileComputingFlags: Type.Boolean({
-    description: 'Whether a flag could not be evaluated, or stored data was unavailable.',
-    examples: [false],
-  }),
-  requestId: Type.String({
-    description: 'Same as the header `X-Request-Id`.',
-    examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
-  }),
-  evaluatedAt: Type.Integer({ description: 'Milliseconds since 1970.', examples: [1_772_357_400_000] }),
+  errorsWhileComputingFlags: Bool('Whether a flag could not be evaluated, or stored data was unavailable.', false),
+  requestId: Text('Same as the header `X-Request-Id`.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+  evaluatedAt: Integer('Milliseconds since 1970.', 1_772_357_400_000),
 }
 const EvaluationAnswer = Type.Object(
   {
@@ -125,22 +119,18 @@ const Definitions = Type.Object(
       examples: [{ 0: 'company' }],
     }),
     cohorts: FreeObject('Cohort id → property groups; empty without `send_cohorts`.', {}),
-    property_matching_version: Type.Integer({ description: 'How `exact` compares; see the project.', examples: [2] }),
+    property_matching_version: Integer('How `exact` compares; see the project.', 2),
   },
   { title: 'FlagDefinitions', description: 'Definitions for SDKs that evaluate locally.' },
 )
 const event = {
-  event: Type.String({ description: 'Name of the event.', examples: ['checkout completed'] }),
-  distinct_id: Type.Optional(
-    Type.String({ description: 'Id of the person; can be in `properties` instead.', examples: ['user-1'] }),
-  ),
+  event: Text('Name of the event.', 'checkout completed'),
+  distinct_id: Type.Optional(Text('Id of the person; can be in `properties` instead.', 'user-1')),
   properties: Type.Optional(FreeObject('Properties of the event.', { amount: 42 })),
-  timestamp: Type.Optional(
-    Type.String({ description: 'When it happened; now by default.', examples: ['2026-03-01T09:30:00.000Z'] }),
-  ),
+  timestamp: Type.Optional(Text('When it happened; now by default.', '2026-03-01T09:30:00.000Z')),
   uuid: Type.Optional(Type.String({ format: 'uuid', description: 'For deduplication of repeated requests.' })),
 }
-const api_key = Type.Optional(Type.String({ description: 'The project token, `phc_…`.', examples: [token] }))
+const api_key = Type.Optional(Text('The project token, `phc_…`.', token))
 const Event = Type.Object(event, { title: 'Event', description: 'Something that a person did.' })
 const CapturedEvent = Type.Object(
   { api_key, ...event },
@@ -154,12 +144,7 @@ const EventBatch = Type.Object(
   {
     api_key,
     batch: Type.Array(Event, { description: 'Events in the order in which they happened.' }),
-    sent_at: Type.Optional(
-      Type.String({
-        description: 'Clock of the client, to correct timestamps.',
-        examples: ['2026-03-01T09:30:00.000Z'],
-      }),
-    ),
+    sent_at: Type.Optional(Text('Clock of the client, to correct timestamps.', '2026-03-01T09:30:00.000Z')),
   },
   {
     title: 'EventBatch',
@@ -172,7 +157,7 @@ const Events = Type.Union([CapturedEvent, EventBatch], {
   description: 'One event, or several.',
 })
 const EventsAnswer = Type.Object(
-  { status: Type.Integer({ description: 'Always 1.', examples: [1] }) },
+  { status: Integer('Always 1.', 1) },
   { title: 'EventsAccepted', description: 'The events are stored.' },
 )
 const OfrepRequest = Type.Object(
@@ -186,25 +171,25 @@ const OfrepRequest = Type.Object(
 )
 const OfrepFlag = Type.Object(
   {
-    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    key: Text('Key of the flag.', 'new-checkout'),
     value: Type.Optional(
       Type.Unknown({ description: 'Value of the flag; absent if the default applies.', examples: [true] }),
     ),
-    reason: Type.Optional(Type.String({ description: 'Reason as OpenFeature defines it.', examples: ['STATIC'] })),
-    variant: Type.Optional(Type.String({ description: 'Key of the variant, `on` or `off`.', examples: ['on'] })),
+    reason: Type.Optional(Text('Reason as OpenFeature defines it.', 'STATIC')),
+    variant: Type.Optional(Text('Key of the variant, `on` or `off`.', 'on')),
     metadata: Type.Optional(
       FreeObject('Details of the flag.', { flagId: 12, version: 1, reasonCode: 'condition_match' }),
     ),
-    errorCode: Type.Optional(Type.String({ description: 'Set if the flag could not be evaluated.' })),
+    errorCode: Type.Optional(Text('Set if the flag could not be evaluated.')),
   },
   { title: 'OfrepFlag', description: 'The value of a flag for one context.' },
 )
 
 const OfrepProblem = Type.Object(
   {
-    key: Type.Optional(Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] })),
-    errorCode: Type.String({ description: 'Code as OpenFeature defines it.', examples: ['FLAG_NOT_FOUND'] }),
-    errorDetails: Type.String({ description: 'Message for people.', examples: ['There is no flag with this key.'] }),
+    key: Type.Optional(Text('Key of the flag.', 'new-checkout')),
+    errorCode: Text('Code as OpenFeature defines it.', 'FLAG_NOT_FOUND'),
+    errorDetails: Text('Message for people.', 'There is no flag with this key.'),
   },
   { title: 'OfrepError', description: 'An error in the shape of OFREP.' },
 )
@@ -218,45 +203,37 @@ const OfrepFlags = Type.Object(
       }),
     ),
     metadata: Type.Object(
-      { flagSetId: Type.String({ description: 'Id of the project.', examples: ['1'] }) },
+      { flagSetId: Text('Id of the project.', '1') },
       { description: 'Metadata of all flags, as OpenFeature names it.' },
     ),
   },
   { title: 'OfrepFlags', description: 'Values of all flags for one context.' },
 )
 
-const tokenQuery = Type.Optional(
-  Type.String({ description: 'Project token; selects the project of a personal API key.', examples: [token] }),
-)
+const tokenQuery = Type.Optional(Text('Project token; selects the project of a personal API key.', token))
 const definitionsQuery = Type.Object({
   token: tokenQuery,
-  send_cohorts: Type.Optional(Type.Boolean({ description: 'Whether to include the cohorts that flags use.' })),
+  send_cohorts: Type.Optional(Bool('Whether to include the cohorts that flags use.')),
 })
 const secret: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
 const anyKey: readonly Credential[] = ['projectToken', 'projectSecretKey', 'personalApiKey']
-const TokenParams = Type.Object({ token: Type.String({ description: 'The project token.', examples: [token] }) })
-const ProjectIdParam = Type.String({ description: 'Project id, or `@current`.', examples: ['1'] })
+const TokenParams = Type.Object({ token: Text('The project token.', token) })
+const ProjectIdParam = Text('Project id, or `@current`.', '1')
 
 const events = (path: `/${string}`, operationId: string, description: string) =>
-  eventsRoute({
-    method: 'POST',
-    path,
+  eventsRoute.post(path, {
     operationId,
     summary: 'Send events: one, a list, or `{api_key, batch}`; acknowledged when they are durable',
     description,
-    access: open,
     credentials: [],
     body: ShapedObject(Events),
     responses: { 200: EventsAnswer },
   })
 const definitions = (path: `/${string}`, operationId: string, description: string) =>
-  definitionsRoute({
-    method: 'GET',
-    path,
+  definitionsRoute.get(path, {
     operationId,
     summary: 'Get the definitions for local evaluation; supports ETag and 304',
     description,
-    access: open,
     credentials: secret,
     query: definitionsQuery,
     hasEtag: true,
@@ -267,13 +244,10 @@ const definitions = (path: `/${string}`, operationId: string, description: strin
 const encodings = 'Bodies can be compressed with gzip (`Content-Encoding: gzip` or `compression=gzip`).'
 
 export const sdkRoutes = [
-  evaluationRoute({
-    method: 'POST',
-    path: '/flags',
+  evaluationRoute.post('/flags', {
     operationId: 'evaluateFlags',
     summary: 'Evaluate flags for a person',
     description: `Evaluated from memory; available during a database outage. The token in the body is the credential. ${encodings}`,
-    access: open,
     credentials: [],
     query: Type.Object({
       v: Type.Optional(
@@ -284,7 +258,7 @@ export const sdkRoutes = [
           examples: [2],
         }),
       ),
-      config: Type.Optional(Type.Boolean({ description: '`true` adds the configuration of posthog-js.' })),
+      config: Type.Optional(Bool('`true` adds the configuration of posthog-js.')),
       compression: Type.Optional(
         Type.String({ enum: ['gzip', 'gzip-js', 'base64'], description: 'Encoding of the body.' }),
       ),
@@ -293,13 +267,10 @@ export const sdkRoutes = [
     takesOverrides: true,
     responses: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
   }),
-  evaluationRoute({
-    method: 'POST',
-    path: '/decide',
+  evaluationRoute.post('/decide', {
     operationId: 'decide',
     summary: 'Evaluate flags for older clients (`v` 1 to 4)',
     description: 'The path of older PostHog SDKs. Use `/flags/` in new code.',
-    access: open,
     credentials: [],
     query: Type.Object({
       v: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, description: 'Shape of the response.', examples: [3] })),
@@ -318,49 +289,40 @@ export const sdkRoutes = [
     'getLocalEvaluation',
     'The path of older SDKs for the same definitions.',
   ),
-  definitionsRoute({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/:key/remote_config',
+  definitionsRoute.get('/api/projects/:project_id/feature_flags/:key/remote_config', {
     operationId: 'getRemoteConfig',
     summary: 'Get the payload of a flag, by key or id',
     description: 'Returns the payload for `true` as JSON; the response has no body if there is none.',
-    access: open,
     credentials: secret,
     params: Type.Object({
       project_id: ProjectIdParam,
-      key: Type.String({ description: 'Key or id of the flag.', examples: ['new-checkout'] }),
+      key: Text('Key or id of the flag.', 'new-checkout'),
     }),
     query: Type.Object({ token: tokenQuery }),
     mayBeEmpty: true,
     responses: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
   }),
-  definitionsRoute({
-    method: 'GET',
-    path: '/api/projects/:project_id/feature_flags/stream',
+  definitionsRoute.get('/api/projects/:project_id/feature_flags/stream', {
     operationId: 'streamFlagDefinitions',
     summary: 'Stream the definitions and their changes as server-sent events; resumes from Last-Event-ID',
     description: 'The first event contains all definitions, each later one a change. The stream stays open.',
-    access: open,
     credentials: secret,
     params: Type.Object({ project_id: ProjectIdParam }),
     headers: ['X-Halyard-Project-Token'],
     responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
-  evaluationRoute({
-    method: 'GET',
-    path: '/array/:token/config',
+  evaluationRoute.get('/array/:token/config', {
     operationId: 'getBrowserConfig',
     summary: 'Get the configuration of posthog-js',
     description: 'Switches off everything that Halyard does not do, such as session recording.',
-    access: open,
     params: TokenParams,
     responses: {
       200: Type.Record(Type.String(), Type.Unknown(), {
         [shapeKeyword]: Type.Object(
           {
-            token: Type.String({ description: 'The project token.', examples: [token] }),
-            hasFeatureFlags: Type.Boolean({ description: 'Whether SDKs evaluate flags.', examples: [true] }),
+            token: Text('The project token.', token),
+            hasFeatureFlags: Bool('Whether SDKs evaluate flags.', true),
             supportedCompression: Type.Array(Type.String(), {
               description: 'Encodings that the server accepts.',
               examples: [['gzip', 'gzip-js']],
@@ -371,30 +333,21 @@ export const sdkRoutes = [
       }),
     },
   }),
-  evaluationRoute({
-    method: 'GET',
-    path: '/array/:token/config.js',
+  evaluationRoute.get('/array/:token/config.js', {
     operationId: 'getBrowserConfigScript',
     summary: 'Get the configuration of posthog-js as a script',
     description: 'Loaded by the browser SDK. Contains the same configuration.',
-    access: open,
     params: TokenParams,
     responses: {
-      200: Type.String({
-        description: 'A script.',
-        examples: ['(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{}})();'],
-      }),
+      200: Text('A script.', '(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{}})();'),
     },
     mediaType: 'application/javascript',
   }),
-  evaluationRoute({
-    method: 'GET',
-    path: '/static/array.js',
+  evaluationRoute.get('/static/array.js', {
     operationId: 'getBrowserLibrary',
     summary: 'Get posthog-js as a script',
     description: "Loaded by PostHog's HTML snippet, or by a script tag. The script defines `window.posthog`.",
-    access: open,
-    responses: { 200: Type.String({ description: 'A script.', examples: ['!function(){}();'] }) },
+    responses: { 200: Text('A script.', '!function(){}();') },
     mediaType: 'text/javascript',
   }),
   events('/batch', 'captureEvents', `Current server SDKs send batches here. ${encodings}`),
@@ -403,14 +356,11 @@ export const sdkRoutes = [
   events('/capture', 'captureEvent', `One event per request. ${encodings}`),
   events('/track', 'trackEvent', 'The path of old SDKs.'),
   events('/engage', 'engageEvent', 'The path of old SDKs for person properties.'),
-  ofrepRoute({
-    method: 'POST',
-    path: '/ofrep/v1/evaluate/flags',
+  ofrepRoute.post('/ofrep/v1/evaluate/flags', {
     operationId: 'evaluateAllFlagsOfrep',
     summary: 'Evaluate all flags; supports ETag and 304, and returns the URL of the event stream',
     description:
       'For OpenFeature web clients. Send the `ETag` as `If-None-Match` to receive 304 when nothing has changed.',
-    access: open,
     credentials: anyKey,
     body: OfrepRequest,
     takesOverrides: true,
@@ -418,29 +368,23 @@ export const sdkRoutes = [
     responses: { 200: OfrepFlags, 304: null },
     refusal: OfrepProblem,
   }),
-  ofrepRoute({
-    method: 'POST',
-    path: '/ofrep/v1/evaluate/flags/:key',
+  ofrepRoute.post('/ofrep/v1/evaluate/flags/:key', {
     operationId: 'evaluateFlagOfrep',
     summary: 'Evaluate one flag',
     description: 'For OpenFeature server clients.',
-    access: open,
     credentials: anyKey,
-    params: Type.Object({ key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }) }),
+    params: Type.Object({ key: Text('Key of the flag.', 'new-checkout') }),
     body: OfrepRequest,
     takesOverrides: true,
     responses: { 200: OfrepFlag },
     refusal: OfrepProblem,
   }),
-  ofrepRoute({
-    method: 'GET',
-    path: '/ofrep/v1/stream',
+  ofrepRoute.get('/ofrep/v1/stream', {
     operationId: 'streamOfrepChanges',
     summary: 'Stream `refetchEvaluation` after each change as server-sent events',
     description: 'OpenFeature web clients connect to it after an evaluation. The stream stays open.',
-    access: open,
     credentials: anyKey,
-    query: Type.Object({ token: Type.Optional(Type.String({ description: 'The project token.', examples: [token] })) }),
+    query: Type.Object({ token: Type.Optional(Text('The project token.', token)) }),
     responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),

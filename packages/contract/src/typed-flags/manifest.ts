@@ -1,7 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { flagKeyCharactersMax } from '../flags/flags.ts'
-import { type Credential, inProject, open, route } from '../route.ts'
-import { descriptionCharactersMax, FreeValueInput, Instant, mebibyte, Nullable, ProjectParams } from '../schema.ts'
+import { type Credential, inProject, open, routesOf } from '../route.ts'
+import {
+  descriptionCharactersMax,
+  FreeValueInput,
+  Instant,
+  Integer,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 
 /** The Manifest Management API, version 0, of the OpenFeature CLI. */
 
@@ -12,11 +21,8 @@ const defaultValue = { description: 'Default for the code, of the type of the fl
 export const ManifestFlag = Type.Object(
   {
     key: Type.String(key),
-    name: Type.String({ description: 'The key again: flags have no other name.', examples: ['search-rollout'] }),
-    type: Type.String({
-      description: '`boolean`, `string`, `integer` or `object`; `float` for numbers that are no integers.',
-      examples: ['boolean'],
-    }),
+    name: Text('The key again: flags have no other name.', 'search-rollout'),
+    type: Text('`boolean`, `string`, `integer` or `object`; `float` for numbers that are no integers.', 'boolean'),
     description: Nullable(Type.String(description)),
     defaultValue: Type.Unknown(defaultValue),
   },
@@ -34,7 +40,7 @@ const ManifestFlagAnswer = Type.Object(
 )
 const Archived = Type.Object(
   {
-    message: Type.String({ description: 'What happened.', examples: ['Flag "search-rollout" archived.'] }),
+    message: Text('What happened.', 'Flag "search-rollout" archived.'),
     archivedAt: Instant('When the flag was archived.'),
   },
   { title: 'ManifestArchived', description: 'The flag is archived.' },
@@ -43,14 +49,14 @@ const ManifestProblem = Type.Object(
   {
     error: Type.Object(
       {
-        message: Type.String({ description: 'What is wrong.', examples: ['Flag not found.'] }),
-        status: Type.Integer({ description: 'Status of the response.', examples: [404] }),
+        message: Text('What is wrong.', 'Flag not found.'),
+        status: Integer('Status of the response.', 404),
         details: Type.Optional(
           Type.Array(
             Type.Object({
-              field: Type.Optional(Type.String({ description: 'The field at fault.', examples: ['key'] })),
-              code: Type.Optional(Type.String({ description: 'Code of the error.', examples: ['unique'] })),
-              message: Type.Optional(Type.String({ description: 'What is wrong with it.', examples: ['Taken.'] })),
+              field: Type.Optional(Text('The field at fault.', 'key')),
+              code: Type.Optional(Text('Code of the error.', 'unique')),
+              message: Type.Optional(Text('What is wrong with it.', 'Taken.')),
             }),
             { description: 'Fields at fault.' },
           ),
@@ -62,7 +68,6 @@ const ManifestProblem = Type.Object(
   { title: 'ManifestError', description: 'An error in the shape of the manifest API.' },
 )
 
-const tag = 'Typed flags'
 const type = Type.Union(
   [Type.Literal('boolean'), Type.Literal('string'), Type.Literal('integer'), Type.Literal('object')],
   { description: 'Type of the value.', examples: ['boolean'] },
@@ -76,36 +81,35 @@ const written = {
   description: Type.Optional(Nullable(Type.String({ maxLength: descriptionCharactersMax, ...description }))),
 }
 const value = FreeValueInput(mebibyte, defaultValue.description, false)
-const KeyParam = Type.String({ description: 'Key of the flag.', examples: ['search-rollout'] })
+const KeyParam = Text('Key of the flag.', 'search-rollout')
 const secretOrPersonal: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
-const common = { tag, errorShape: 'manifest', refusal: ManifestProblem } as const
+const common = { errorShape: 'manifest', refusal: ManifestProblem } as const
 
 const created = {
-  method: 'POST',
   summary: 'Create a flag from a manifest',
   description:
     'The flag is disabled, so the default in the code applies until someone enables it. 409 if the key is taken, by an archived flag too.',
   body: Type.Object({ ...written, defaultValue: value }, { additionalProperties: false }),
+  access: inProject('feature_flag:write'),
   mayConflict: true,
   responses: { 201: ManifestFlagAnswer },
 } as const
 const updated = {
-  method: 'PUT',
   summary: 'Change description and default value of a flag',
   description: 'The type of a flag cannot be changed: 409. An archived flag cannot be changed: 409.',
   body: Type.Object({ ...written, defaultValue: Type.Optional(value) }, { additionalProperties: false }),
+  access: inProject('feature_flag:write'),
   mayConflict: true,
   responses: { 200: ManifestFlagAnswer },
 } as const
 const removed = {
-  method: 'DELETE',
   summary: 'Archive a flag',
   description: 'Refused with 409 while the flag is evaluated, other flags need it, or it is archived already.',
+  access: inProject('feature_flag:write'),
   mayConflict: true,
   responses: { 200: Archived },
 } as const
 const read = {
-  method: 'GET',
   summary: 'Get the manifest of the project, for `openfeature pull`',
   description: 'The header `X-Manifest-Capabilities` lists what the key can do: `read`, `write`, `delete`.',
   credentials: secretOrPersonal,
@@ -116,55 +120,25 @@ const read = {
 const ownPath = '/openfeature/v0/manifest' as const
 const projectPath = `/api/projects/:project_id${ownPath}` as const
 
+const ownRoute = routesOf('Typed flags', common)
+const projectRoute = routesOf('Typed flags', { ...common, params: ProjectParams })
+const ownFlagRoute = routesOf('Typed flags', { ...common, params: Type.Object({ key: KeyParam }) })
+const projectFlagRoute = routesOf('Typed flags', {
+  ...common,
+  params: Type.Object({ ...ProjectParams.properties, key: KeyParam }),
+})
+
 /** Of the project that the key belongs to, or the current one of its user; and of a project by its id. */
 export const manifestRoutes = {
-  get: route({ ...common, ...read, path: ownPath, operationId: 'getManifest' }),
-  getOf: route({ ...common, ...read, path: projectPath, operationId: 'getProjectManifest', params: ProjectParams }),
-  create: route({
-    ...common,
-    ...created,
-    path: `${ownPath}/flags`,
-    operationId: 'createManifestFlag',
-    access: inProject('feature_flag:write'),
-  }),
-  createIn: route({
-    ...common,
-    ...created,
-    path: `${projectPath}/flags`,
-    operationId: 'createProjectManifestFlag',
-    access: inProject('feature_flag:write'),
-    params: ProjectParams,
-  }),
-  update: route({
-    ...common,
-    ...updated,
-    path: `${ownPath}/flags/:key`,
-    operationId: 'updateManifestFlag',
-    access: inProject('feature_flag:write'),
-    params: Type.Object({ key: KeyParam }),
-  }),
-  updateIn: route({
-    ...common,
-    ...updated,
-    path: `${projectPath}/flags/:key`,
-    operationId: 'updateProjectManifestFlag',
-    access: inProject('feature_flag:write'),
-    params: Type.Object({ ...ProjectParams.properties, key: KeyParam }),
-  }),
-  remove: route({
-    ...common,
+  get: ownRoute.get(ownPath, { ...read, operationId: 'getManifest' }),
+  getOf: projectRoute.get(projectPath, { ...read, operationId: 'getProjectManifest' }),
+  create: ownRoute.post(`${ownPath}/flags`, { ...created, operationId: 'createManifestFlag' }),
+  createIn: projectRoute.post(`${projectPath}/flags`, { ...created, operationId: 'createProjectManifestFlag' }),
+  update: ownFlagRoute.put(`${ownPath}/flags/:key`, { ...updated, operationId: 'updateManifestFlag' }),
+  updateIn: projectFlagRoute.put(`${projectPath}/flags/:key`, { ...updated, operationId: 'updateProjectManifestFlag' }),
+  remove: ownFlagRoute.delete(`${ownPath}/flags/:key`, { ...removed, operationId: 'archiveManifestFlag' }),
+  removeFrom: projectFlagRoute.delete(`${projectPath}/flags/:key`, {
     ...removed,
-    path: `${ownPath}/flags/:key`,
-    operationId: 'archiveManifestFlag',
-    access: inProject('feature_flag:write'),
-    params: Type.Object({ key: KeyParam }),
-  }),
-  removeFrom: route({
-    ...common,
-    ...removed,
-    path: `${projectPath}/flags/:key`,
     operationId: 'archiveProjectManifestFlag',
-    access: inProject('feature_flag:write'),
-    params: Type.Object({ ...ProjectParams.properties, key: KeyParam }),
   }),
 }
