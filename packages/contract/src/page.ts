@@ -1,17 +1,14 @@
 import Type, { type TSchema } from 'typebox'
-import { Integer, Nullable, Text } from './schema.ts'
+import { Integer, NamedObject, Nullable, Text } from './schema.ts'
 
 /** Contract 2.6: the envelope of every list. */
 export const Page = <S extends TSchema>(item: S) =>
-  Type.Object(
-    {
-      count: Integer('Total number of items.', 1),
-      next: Nullable(Text('URL of the next page.', null)),
-      previous: Nullable(Text('URL of the previous page.', null)),
-      results: Type.Array(item, { description: 'Items of this page.' }),
-    },
-    { title: `PageOf${titleOf(item)}`, description: 'A page of a list.' },
-  )
+  NamedObject(`PageOf${titleOf(item)}`, 'A page of a list.', {
+    count: Integer('Total number of items.', 1),
+    next: Nullable(Text('URL of the next page.', null)),
+    previous: Nullable(Text('URL of the previous page.', null)),
+    results: Type.Array(item, { description: 'Items of this page.' }),
+  })
 
 const titleOf = (schema: TSchema): string => String((schema as { title?: string }).title)
 

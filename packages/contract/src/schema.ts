@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 
 /** Schemas that every resource uses. */
 export const FreeObject = (description?: string, example?: object | null) =>
@@ -14,6 +14,10 @@ export const Text = (description: string, example?: string | null) => Type.Strin
 export const Integer = (description: string, example?: number | null) => Type.Integer(documented(description, example))
 export const Numeric = (description: string, example?: number | null) => Type.Number(documented(description, example))
 export const Bool = (description: string, example?: boolean | null) => Type.Boolean(documented(description, example))
+
+/** An object that the API reference and generated clients know by its title. */
+export const NamedObject = <P extends TProperties>(title: string, description: string, properties: P) =>
+  Type.Object(properties, { title, description })
 
 /** The documented shape of a value that is validated less strictly than it is documented: elsewhere, or not at all. */
 export const shapeKeyword = 'x-shape'

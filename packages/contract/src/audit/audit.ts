@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ActivityChange } from '../flags/activity.ts'
 import { forAuditors, inOrganization, routesOf } from '../route.ts'
-import { FreeObject, Instant, Integer, Nullable, OneOf, OrganizationParams, Text } from '../schema.ts'
+import { FreeObject, Instant, Integer, NamedObject, Nullable, OneOf, OrganizationParams, Text } from '../schema.ts'
 
 const hash = (description: string) => Text(description, '9f86d081…')
 const sequence = (description: string) => Integer(description, 42)
@@ -9,79 +9,71 @@ const sequence = (description: string) => Integer(description, 42)
 const Link = (description: string) =>
   Type.Object({ sequence: sequence('Sequence of the entry.'), hash: hash('Hash of the entry.') }, { description })
 
-const AuditedObject = Type.Object(
-  {
-    type: Text('Type of the object.', 'FeatureFlag'),
-    id: Text('Id of the object.', '12'),
-    name: Text('Name or key of the object at that time.', 'new-checkout'),
-    project: Nullable(Integer('Project of the object.', 1)),
-    activity: Text('What happened to it.', 'updated'),
-    changes: Type.Optional(
-      Type.Array(Type.Omit(ActivityChange, ['type']), { description: 'Fields, old and new. Secrets are left out.' }),
-    ),
-    changes_sha256: Type.Optional(
-      hash('Instead of `changes`, when the entry would be larger than 500,000 characters.'),
-    ),
-    trigger: Nullable(FreeObject('Why: an approved request, a schedule, a rollback, a reason.', null)),
-    on_behalf_of: Type.Optional(Text('Email of the user on whose behalf it was done.')),
-  },
-  { title: 'AuditedObject', description: 'What happened to one object.' },
-)
+const AuditedObject = NamedObject('AuditedObject', 'What happened to one object.', {
+  type: Text('Type of the object.', 'FeatureFlag'),
+  id: Text('Id of the object.', '12'),
+  name: Text('Name or key of the object at that time.', 'new-checkout'),
+  project: Nullable(Integer('Project of the object.', 1)),
+  activity: Text('What happened to it.', 'updated'),
+  changes: Type.Optional(
+    Type.Array(Type.Omit(ActivityChange, ['type']), { description: 'Fields, old and new. Secrets are left out.' }),
+  ),
+  changes_sha256: Type.Optional(hash('Instead of `changes`, when the entry would be larger than 500,000 characters.')),
+  trigger: Nullable(FreeObject('Why: an approved request, a schedule, a rollback, a reason.', null)),
+  on_behalf_of: Type.Optional(Text('Email of the user on whose behalf it was done.')),
+})
 
-export const AuditEntry = Type.Object(
-  {
-    sequence: sequence('Place in the log of the organization, from 1 without gaps.'),
-    at: Instant('When it happened.'),
-    organization: Text('Id of the organization.'),
-    actor: Nullable(
-      Type.Object(
-        {
-          id: Integer('Id of the user.', 1),
-          email: Text('Email address at that time.', 'ada@example.com'),
-          name: Text('First name at that time.', 'Ada'),
-        },
-        { description: 'Who; null for the system.' },
-      ),
+export const AuditEntry = NamedObject('AuditEntry', 'An entry of the audit log.', {
+  sequence: sequence('Place in the log of the organization, from 1 without gaps.'),
+  at: Instant('When it happened.'),
+  organization: Text('Id of the organization.'),
+  actor: Nullable(
+    Type.Object(
+      {
+        id: Integer('Id of the user.', 1),
+        email: Text('Email address at that time.', 'ada@example.com'),
+        name: Text('First name at that time.', 'Ada'),
+      },
+      { description: 'Who; null for the system.' },
     ),
-    credential: Nullable(
-      Type.Object(
-        {
-          kind: Text('`session`, `personal_api_key`, …', 'personal_api_key'),
-          id: Nullable(Text('Id of the key.', 'k1')),
-          label: Nullable(Text('Label of the key.', 'CI')),
-        },
-        { description: 'By which credential.' },
-      ),
+  ),
+  credential: Nullable(
+    Type.Object(
+      {
+        kind: Text('`session`, `personal_api_key`, …', 'personal_api_key'),
+        id: Nullable(Text('Id of the key.', 'k1')),
+        label: Nullable(Text('Label of the key.', 'CI')),
+      },
+      { description: 'By which credential.' },
     ),
-    address: Nullable(Text('Address of the client.', '203.0.113.7')),
-    operation: Text('`operationId` of the route, or the name of the job.', 'updateFeatureFlag'),
-    path: FreeObject('What the path names.', { project_id: '1', id: '12' }),
-    objects: Type.Array(AuditedObject, { description: 'What changed, old and new.' }),
-    note: Nullable(Text('Why, from `X-Halyard-Note`.', 'Launch')),
-    request_id: Nullable(Text('`X-Request-Id` of the response.')),
-    pruned: Type.Optional(
-      Type.Object(
-        {
-          sequence: sequence('Sequence of the entry.'),
-          hash: hash('Hash of the entry.'),
-          key: Type.Optional(Text('Public key (Ed25519) that signed, in base64url.')),
-          signature: Type.Optional(Text('Signature of the place of this entry and of the last one removed.')),
-        },
-        { description: 'The last entry that the retention removed, as a signed checkpoint.' },
-      ),
+  ),
+  address: Nullable(Text('Address of the client.', '203.0.113.7')),
+  operation: Text('`operationId` of the route, or the name of the job.', 'updateFeatureFlag'),
+  path: FreeObject('What the path names.', { project_id: '1', id: '12' }),
+  objects: Type.Array(AuditedObject, { description: 'What changed, old and new.' }),
+  note: Nullable(Text('Why, from `X-Halyard-Note`.', 'Launch')),
+  request_id: Nullable(Text('`X-Request-Id` of the response.')),
+  pruned: Type.Optional(
+    Type.Object(
+      {
+        sequence: sequence('Sequence of the entry.'),
+        hash: hash('Hash of the entry.'),
+        key: Type.Optional(Text('Public key (Ed25519) that signed, in base64url.')),
+        signature: Type.Optional(Text('Signature of the place of this entry and of the last one removed.')),
+      },
+      { description: 'The last entry that the retention removed, as a signed checkpoint.' },
     ),
-    restored: Type.Optional(Link('The head of the backup that was restored: a new segment begins here.')),
-    previous_hash: hash('Hash of the entry before; 64 zeros for the first.'),
-    hash: hash('SHA-256 of the canonical JSON (RFC 8785) of the entry without this field.'),
-    is_unreadable: Type.Optional(
-      Type.Literal(true, {
-        description:
-          'The entry was changed in the database and cannot be read: only `sequence` and `hash` are its own, and `operation` is `unreadable`. `halyard audit verify` reports it.',
-      }),
-    ),
-  },
-  { title: 'AuditEntry', description: 'An entry of the audit log.' },
-)
+  ),
+  restored: Type.Optional(Link('The head of the backup that was restored: a new segment begins here.')),
+  previous_hash: hash('Hash of the entry before; 64 zeros for the first.'),
+  hash: hash('SHA-256 of the canonical JSON (RFC 8785) of the entry without this field.'),
+  is_unreadable: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'The entry was changed in the database and cannot be read: only `sequence` and `hash` are its own, and `operation` is `unreadable`. `halyard audit verify` reports it.',
+    }),
+  ),
+})
 export type AuditEntry = Static<typeof AuditEntry>
 
 const log = '/api/organizations/:parent_lookup_organization_id/audit_log' as const
@@ -108,13 +100,10 @@ export const auditRoutes = {
       search: Type.Optional(Text('Only entries that contain this text, in any case.')),
     }),
     responses: {
-      200: Type.Object(
-        {
-          next: Nullable(Text('URL of the next page.', null)),
-          results: Type.Array(AuditEntry, { description: 'Entries of this page.' }),
-        },
-        { title: 'AuditLogPage', description: 'A page of the audit log.' },
-      ),
+      200: NamedObject('AuditLogPage', 'A page of the audit log.', {
+        next: Nullable(Text('URL of the next page.', null)),
+        results: Type.Array(AuditEntry, { description: 'Entries of this page.' }),
+      }),
     },
   }),
   head: route.get(`${log}/head`, {
@@ -123,15 +112,12 @@ export const auditRoutes = {
     description: 'Write it down outside of Halyard: with it, a log that was cut off or replaced is found.',
     access,
     responses: {
-      200: Type.Object(
-        {
-          sequence: sequence('Sequence of the newest entry; 0 when there is none.'),
-          hash: hash('Its hash.'),
-          pruned: Link('The last entry that the retention removed; sequence 0 when none was.'),
-          checkpoint_key: hash('SHA-256 of the public key that signs checkpoints, for `halyard audit verify --key`.'),
-        },
-        { title: 'AuditLogHead', description: 'The end of the audit log.' },
-      ),
+      200: NamedObject('AuditLogHead', 'The end of the audit log.', {
+        sequence: sequence('Sequence of the newest entry; 0 when there is none.'),
+        hash: hash('Its hash.'),
+        pruned: Link('The last entry that the retention removed; sequence 0 when none was.'),
+        checkpoint_key: hash('SHA-256 of the public key that signs checkpoints, for `halyard audit verify --key`.'),
+      }),
     },
   }),
   export: route.get(`${log}/export`, {

@@ -14,6 +14,7 @@ import {
   Integer,
   kibibyte,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   Text,
@@ -45,14 +46,11 @@ export const approversMax = 100
 export const quorumMax = 20
 export const expiresAfterHoursMax = 24 * 365
 
-const ApproverConfig = Type.Object(
-  {
-    quorum: Integer('How many approvals are needed.', 1),
-    users: Type.Array(Type.Integer(), { description: 'Ids of users who can approve.', examples: [[7]] }),
-    roles: Type.Array(Type.String(), { description: 'Ids of roles whose members can approve.', examples: [[]] }),
-  },
-  { title: 'ApproverConfig', description: 'Who can approve, and how many have to.' },
-)
+const ApproverConfig = NamedObject('ApproverConfig', 'Who can approve, and how many have to.', {
+  quorum: Integer('How many approvals are needed.', 1),
+  users: Type.Array(Type.Integer(), { description: 'Ids of users who can approve.', examples: [[7]] }),
+  roles: Type.Array(Type.String(), { description: 'Ids of roles whose members can approve.', examples: [[]] }),
+})
 const ApproverConfigInput = Type.Object(
   {
     quorum: Type.Optional(
@@ -68,7 +66,9 @@ const ApproverConfigInput = Type.Object(
   { description: 'Without users and roles, every admin can approve.' },
 )
 
-export const ApprovalPolicy = Type.Object(
+export const ApprovalPolicy = NamedObject(
+  'ApprovalPolicy',
+  'Which changes of a project need approval, and by which users.',
   {
     id: Integer('Unique id of the policy.', 3),
     action_key: Text('What needs approval.', 'feature_flag.update'),
@@ -88,7 +88,6 @@ export const ApprovalPolicy = Type.Object(
     created_at: Instant('When the policy was created.'),
     updated_at: Instant('When the policy was last changed.'),
   },
-  { title: 'ApprovalPolicy', description: 'Which changes of a project need approval, and by which users.' },
 )
 export type ApprovalPolicy = Static<typeof ApprovalPolicy>
 
@@ -205,16 +204,13 @@ const Impact = (description: string) =>
     { description },
   )
 
-const Approval = Type.Object(
-  {
-    created_by: UserBasic,
-    decision: Type.String({ enum: ['approved', 'rejected'], description: 'What was decided.' }),
-    reason: Text('Why.', 'Looks right.'),
-    created_at: Instant('When it was decided.'),
-    is_current: Bool('False for a decision about earlier content: it does not count.'),
-  },
-  { title: 'Approval', description: 'A decision about a change request.' },
-)
+const Approval = NamedObject('Approval', 'A decision about a change request.', {
+  created_by: UserBasic,
+  decision: Type.String({ enum: ['approved', 'rejected'], description: 'What was decided.' }),
+  reason: Text('Why.', 'Looks right.'),
+  created_at: Instant('When it was decided.'),
+  is_current: Bool('False for a decision about earlier content: it does not count.'),
+})
 
 const requestFields = {
   id: Integer('Unique id of the request.', 21),
@@ -262,13 +258,12 @@ const requestFields = {
   is_requester: Bool('Whether the caller opened the request.', false),
   user_decision: Nullable(Text("The caller's decision about the present content.")),
 }
-export const ChangeRequest = Type.Object(requestFields, {
-  title: 'ChangeRequest',
-  description: 'A change that waits for approval, or waited.',
-})
+export const ChangeRequest = NamedObject('ChangeRequest', 'A change that waits for approval, or waited.', requestFields)
 export type ChangeRequest = Static<typeof ChangeRequest>
 
-const UncountedApprover = Type.Object(
+const UncountedApprover = NamedObject(
+  'UncountedApprover',
+  'An approver who is not independent of the requester, and why.',
   {
     ...UserBasic.properties,
     reason: Type.Union(
@@ -288,10 +283,11 @@ const UncountedApprover = Type.Object(
     ),
     is_indirect: Bool('Whether it happened through other accounts.', false),
   },
-  { title: 'UncountedApprover', description: 'An approver who is not independent of the requester, and why.' },
 )
 
-export const ChangeRequestDetail = Type.Object(
+export const ChangeRequestDetail = NamedObject(
+  'ChangeRequestDetail',
+  'A change request with what applying it now would change.',
   {
     ...requestFields,
     can_approve: Bool('Whether the caller can decide about it now.'),
@@ -330,7 +326,6 @@ export const ChangeRequestDetail = Type.Object(
       examples: [[]],
     }),
   },
-  { title: 'ChangeRequestDetail', description: 'A change request with what applying it now would change.' },
 )
 export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
 
@@ -340,14 +335,11 @@ const reasonCharactersMax = 2000
 const Reason = Type.Optional(
   Type.String({ maxLength: reasonCharactersMax, description: 'Why.', examples: ['Looks right.'] }),
 )
-const Outcome = Type.Object(
-  {
-    status: Text('The state of the request after the action.', 'applied'),
-    message: Text('The state in words.', 'The change was applied.'),
-    change_request: ChangeRequestDetail,
-  },
-  { title: 'ChangeRequestOutcome', description: 'What became of a change request.' },
-)
+const Outcome = NamedObject('ChangeRequestOutcome', 'What became of a change request.', {
+  status: Text('The state of the request after the action.', 'applied'),
+  message: Text('The state in words.', 'The change was applied.'),
+  change_request: ChangeRequestDetail,
+})
 const action = <const P extends string, B extends Record<string, ReturnType<typeof Type.Optional>>>(
   name: P,
   {

@@ -5,33 +5,27 @@ import { flagKeyCharactersMax } from '../flags/flags.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, Nullable, OrganizationParams, Text } from '../schema.ts'
+import { Bool, IdParam, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text } from '../schema.ts'
 
 export const environmentsMax = 10
 export const environmentNameCharactersMax = 100
 /** Maximum number of flags that are promoted at once. */
 export const promotedFlagsMax = 100
 
-const Environment = Type.Object(
-  {
-    project: Integer('Id of the project that is this environment.', 1),
-    name: Text('Name of the environment.', 'production'),
-    is_production: Bool('Whether new flags arrive here switched off.'),
-  },
-  { title: 'Environment', description: 'A project as an environment of an application.' },
-)
+const Environment = NamedObject('Environment', 'A project as an environment of an application.', {
+  project: Integer('Id of the project that is this environment.', 1),
+  name: Text('Name of the environment.', 'production'),
+  is_production: Bool('Whether new flags arrive here switched off.'),
+})
 
-export const EnvironmentSet = Type.Object(
-  {
-    id: Integer('Unique id of the set.', 1),
-    name: Text('Name of the application.', 'Shop'),
-    environments: Type.Array(Environment, { description: 'The environments, in their order.' }),
-    created_by: UserBasic,
-    created_at: Instant('When the set was created.'),
-    updated_at: Instant('When the set was last changed.'),
-  },
-  { title: 'EnvironmentSet', description: 'Projects that are environments of the same application.' },
-)
+export const EnvironmentSet = NamedObject('EnvironmentSet', 'Projects that are environments of the same application.', {
+  id: Integer('Unique id of the set.', 1),
+  name: Text('Name of the application.', 'Shop'),
+  environments: Type.Array(Environment, { description: 'The environments, in their order.' }),
+  created_by: UserBasic,
+  created_at: Instant('When the set was created.'),
+  updated_at: Instant('When the set was last changed.'),
+})
 export type EnvironmentSet = Static<typeof EnvironmentSet>
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name.', examples: ['Shop'] })
@@ -60,14 +54,11 @@ const FlagInEnvironment = Type.Object({
   can_edit: Bool('Whether the caller can edit the flag there.', true),
   flag: Nullable(FlagSummary),
 })
-const FlagRow = Type.Object(
-  {
-    key: Text('Key of the flag.', 'new-checkout'),
-    differs: Bool('Whether the environments differ in conditions, variants or state.'),
-    environments: Type.Array(FlagInEnvironment, { description: 'One entry per environment, in their order.' }),
-  },
-  { title: 'FlagAcrossEnvironments', description: 'A flag in every environment of a set.' },
-)
+const FlagRow = NamedObject('FlagAcrossEnvironments', 'A flag in every environment of a set.', {
+  key: Text('Key of the flag.', 'new-checkout'),
+  differs: Bool('Whether the environments differ in conditions, variants or state.'),
+  environments: Type.Array(FlagInEnvironment, { description: 'One entry per environment, in their order.' }),
+})
 export type FlagAcrossEnvironments = Static<typeof FlagRow>
 
 const Part = Type.Union(
@@ -107,13 +98,10 @@ const PlanItem = Type.Object({
   requires: Type.Array(Type.Integer(), { description: 'Ids of the approval policies that it meets.', examples: [[]] }),
   people_affected: Nullable(Integer('People whose value would change; null when it cannot be counted.', 120)),
 })
-const Plan = Type.Object(
-  {
-    hash: Text('Send it to apply exactly this plan.', '5d41402abc4b2a76'),
-    items: Type.Array(PlanItem, { description: 'One item per flag, those that others depend on first.' }),
-  },
-  { title: 'PromotionPlan', description: 'What a promotion would change.' },
-)
+const Plan = NamedObject('PromotionPlan', 'What a promotion would change.', {
+  hash: Text('Send it to apply exactly this plan.', '5d41402abc4b2a76'),
+  items: Type.Array(PlanItem, { description: 'One item per flag, those that others depend on first.' }),
+})
 export type PromotionPlan = Static<typeof Plan>
 
 const sets = '/api/organizations/:parent_lookup_organization_id/environment_sets' as const

@@ -9,6 +9,7 @@ import {
   Instant,
   InstantInput,
   Integer,
+  NamedObject,
   Nullable,
   OrganizationParams,
   Text,
@@ -23,7 +24,9 @@ const scopeFields = {
   tag: Nullable(Text('Only flags with this tag.', null)),
 }
 
-export const Freeze = Type.Object(
+export const Freeze = NamedObject(
+  'Freeze',
+  'A time in which flags and cohorts are not changed, except to switch them off.',
   {
     id: Integer('Unique id of the freeze.', 2),
     ...scopeFields,
@@ -43,7 +46,6 @@ export const Freeze = Type.Object(
     created_by: UserBasic,
     created_at: Instant('When the freeze was created.'),
   },
-  { title: 'Freeze', description: 'A time in which flags and cohorts are not changed, except to switch them off.' },
 )
 export type Freeze = Static<typeof Freeze>
 

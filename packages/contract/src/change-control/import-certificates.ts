@@ -9,6 +9,7 @@ import {
   Instant,
   Integer,
   kibibyte,
+  NamedObject,
   Nullable,
   OneOfInput,
   ProjectParams,
@@ -30,25 +31,24 @@ const status = OneOfInput(importStatuses, {
   examples: ['exact'],
 })
 
-const CertificateFlag = Type.Object(
-  {
-    key: text(1000, 'Key of the flag at the source.', 'new-checkout'),
-    status,
-    reasons: Type.Array(text(2000, 'A sentence.', 'The operator "near" is not known; use another one.'), {
-      maxItems: 100,
-      description: 'Why it is not exact.',
-      examples: [[]],
-    }),
-    pairs: count('Comparisons of this flag.'),
-    equal: count('Comparisons with the same value.'),
-    not_compared: Type.Optional(
-      text(1000, 'Why the flag was not compared, when it was not.', 'It is archived, and off here.'),
-    ),
-  },
-  { title: 'CertificateFlag', description: 'How often both sides agreed on one flag.' },
-)
+const CertificateFlag = NamedObject('CertificateFlag', 'How often both sides agreed on one flag.', {
+  key: text(1000, 'Key of the flag at the source.', 'new-checkout'),
+  status,
+  reasons: Type.Array(text(2000, 'A sentence.', 'The operator "near" is not known; use another one.'), {
+    maxItems: 100,
+    description: 'Why it is not exact.',
+    examples: [[]],
+  }),
+  pairs: count('Comparisons of this flag.'),
+  equal: count('Comparisons with the same value.'),
+  not_compared: Type.Optional(
+    text(1000, 'Why the flag was not compared, when it was not.', 'It is archived, and off here.'),
+  ),
+})
 
-const CertificateDifference = Type.Object(
+const CertificateDifference = NamedObject(
+  'CertificateDifference',
+  'A person who gets different values from both sides.',
   {
     flag: text(1000, 'Key of the flag at the source.', 'new-checkout'),
     status,
@@ -69,7 +69,6 @@ const CertificateDifference = Type.Object(
     there_trace: FreeValueInput(64 * kibibyte, 'How the SDK explains its value.', { kind: 'FALLTHROUGH' }),
     here_trace: FreeValueInput(64 * kibibyte, 'How Halyard explains its value.', { conditions: [] }),
   },
-  { title: 'CertificateDifference', description: 'A person who gets different values from both sides.' },
 )
 
 const numbers = {
@@ -97,7 +96,9 @@ const numbers = {
   refused: count('Flags that were refused.'),
 }
 
-export const ImportCertificate = Type.Object(
+export const ImportCertificate = NamedObject(
+  'ImportCertificate',
+  "What a comparison with the service's own SDK has shown.",
   {
     ...numbers,
     flags: Type.Array(CertificateFlag, { maxItems: certificateFlagsMax, description: 'The flags of the file.' }),
@@ -105,10 +106,6 @@ export const ImportCertificate = Type.Object(
       maxItems: certificateDifferencesMax,
       description: 'Some of the differences.',
     }),
-  },
-  {
-    title: 'ImportCertificate',
-    description: "What a comparison with the service's own SDK has shown.",
   },
 )
 export type ImportCertificate = Static<typeof ImportCertificate>
@@ -119,16 +116,16 @@ const stored = {
   created_at: Instant('When it was stored.'),
 }
 
-export const CertificateSummary = Type.Object(
-  { ...stored, ...numbers },
-  { title: 'CertificateSummary', description: 'The numbers of a certificate.' },
-)
+export const CertificateSummary = NamedObject('CertificateSummary', 'The numbers of a certificate.', {
+  ...stored,
+  ...numbers,
+})
 export type CertificateSummary = Static<typeof CertificateSummary>
 
-export const StoredCertificate = Type.Object(
-  { ...stored, certificate: ImportCertificate },
-  { title: 'StoredCertificate', description: 'A certificate with its flags and differences.' },
-)
+export const StoredCertificate = NamedObject('StoredCertificate', 'A certificate with its flags and differences.', {
+  ...stored,
+  certificate: ImportCertificate,
+})
 export type StoredCertificate = Static<typeof StoredCertificate>
 
 const certificates = '/api/projects/:project_id/import_certificates' as const

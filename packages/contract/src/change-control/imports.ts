@@ -11,6 +11,7 @@ import {
   Instant,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
   OneOf,
   OneOfInput,
@@ -33,40 +34,34 @@ const outcomes = ['created', 'updated', 'unchanged', 'skipped'] as const
 
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [12] })
 
-const ImportTarget = Type.Object(
-  {
-    project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
-    environment: Nullable(Text('Environment of the file; null when it has only one.', 'production')),
-    name: Nullable(Text('Environment in the set, when the import is into one.', 'production')),
-    new_group_types: Type.Array(Type.String(), {
-      description: 'Names of the group types that the import creates.',
-      examples: [['organization']],
-    }),
-    archived: count('Archived flags of the file, which are left out unless `include_archived` is true.'),
-    exact: count('Items that have the same value for everyone.'),
-    approximate: count('Items with differences that their reasons name.'),
-    refused: count('Items that cannot be imported.'),
-    created: count('Flags and cohorts that were created.'),
-    updated: count('Flags and cohorts that were updated.'),
-    unchanged: count('Flags and cohorts that were the same already.'),
-    skipped: count('Items that were left as they are here.'),
-  },
-  { title: 'ImportTarget', description: 'What a file means for one project.' },
-)
+const ImportTarget = NamedObject('ImportTarget', 'What a file means for one project.', {
+  project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
+  environment: Nullable(Text('Environment of the file; null when it has only one.', 'production')),
+  name: Nullable(Text('Environment in the set, when the import is into one.', 'production')),
+  new_group_types: Type.Array(Type.String(), {
+    description: 'Names of the group types that the import creates.',
+    examples: [['organization']],
+  }),
+  archived: count('Archived flags of the file, which are left out unless `include_archived` is true.'),
+  exact: count('Items that have the same value for everyone.'),
+  approximate: count('Items with differences that their reasons name.'),
+  refused: count('Items that cannot be imported.'),
+  created: count('Flags and cohorts that were created.'),
+  updated: count('Flags and cohorts that were updated.'),
+  unchanged: count('Flags and cohorts that were the same already.'),
+  skipped: count('Items that were left as they are here.'),
+})
 
-export const ImportPlan = Type.Object(
-  {
-    id: Integer('Unique id of the import.', 1),
-    source: Source,
-    targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
-    new_environment_set: Nullable(Text('Name of the environment set that the import creates.', 'Shop')),
-    created_by: UserBasic,
-    created_at: Instant('When the file was read.'),
-    expires_at: Instant('When the plan is deleted. What was imported stays.'),
-    applied_at: Nullable(Instant('When it was applied last.')),
-  },
-  { title: 'ImportPlan', description: 'What importing a file would do, and what it did.' },
-)
+export const ImportPlan = NamedObject('ImportPlan', 'What importing a file would do, and what it did.', {
+  id: Integer('Unique id of the import.', 1),
+  source: Source,
+  targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
+  new_environment_set: Nullable(Text('Name of the environment set that the import creates.', 'Shop')),
+  created_by: UserBasic,
+  created_at: Instant('When the file was read.'),
+  expires_at: Instant('When the plan is deleted. What was imported stays.'),
+  applied_at: Nullable(Instant('When it was applied last.')),
+})
 export type ImportPlan = Static<typeof ImportPlan>
 
 const Reason = Type.Object({
@@ -77,27 +72,24 @@ const Reason = Type.Object({
   path: Text('The place in the file.', 'flags.checkout.rules[0].clauses[0].op'),
 })
 
-export const ImportItem = Type.Object(
-  {
-    position: Integer('Position in the plan.', 0),
-    target: Integer('Index in `targets` of the import.', 0),
-    project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
-    kind: OneOf(['flag', 'segment'], { description: 'What it is in the file.' }),
-    source_key: Text('The key in the file.', 'new-checkout'),
-    status: OneOf(importStatuses, {
-      description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
-    }),
-    reasons: Type.Array(Reason, { description: 'Why it is not exact; of an exact item, what to know about it.' }),
-    drift: OneOf(drifts, {
-      description:
-        'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
-    }),
-    outcome: Nullable(OneOf(outcomes, { description: 'What applying did; null before.' })),
-    flag: Nullable(Integer('Id of the imported flag.', 12)),
-    cohort: Nullable(Integer('Id of the imported cohort.', 3)),
-  },
-  { title: 'ImportItem', description: 'A flag or segment of the file.' },
-)
+export const ImportItem = NamedObject('ImportItem', 'A flag or segment of the file.', {
+  position: Integer('Position in the plan.', 0),
+  target: Integer('Index in `targets` of the import.', 0),
+  project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
+  kind: OneOf(['flag', 'segment'], { description: 'What it is in the file.' }),
+  source_key: Text('The key in the file.', 'new-checkout'),
+  status: OneOf(importStatuses, {
+    description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
+  }),
+  reasons: Type.Array(Reason, { description: 'Why it is not exact; of an exact item, what to know about it.' }),
+  drift: OneOf(drifts, {
+    description:
+      'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
+  }),
+  outcome: Nullable(OneOf(outcomes, { description: 'What applying did; null before.' })),
+  flag: Nullable(Integer('Id of the imported flag.', 12)),
+  cohort: Nullable(Integer('Id of the imported cohort.', 3)),
+})
 export type ImportItem = Static<typeof ImportItem>
 
 const Mapping = Type.Object({
@@ -162,20 +154,17 @@ const NewImport = Type.Object({
   include_archived: Type.Optional(Bool('Import archived flags as well.')),
 })
 
-const FlagExport = Type.Object(
-  {
-    document: FreeObject('The file.', { flags: {} }),
-    items: Type.Array(
-      Type.Object({
-        key: Text('Key of the flag.', 'new-checkout'),
-        status: OneOf(importStatuses, { description: '`exact`, `approximate` or `refused`.' }),
-        reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
-      }),
-      { description: 'One for each flag.' },
-    ),
-  },
-  { title: 'FlagExport', description: 'The flags of a project for another service.' },
-)
+const FlagExport = NamedObject('FlagExport', 'The flags of a project for another service.', {
+  document: FreeObject('The file.', { flags: {} }),
+  items: Type.Array(
+    Type.Object({
+      key: Text('Key of the flag.', 'new-checkout'),
+      status: OneOf(importStatuses, { description: '`exact`, `approximate` or `refused`.' }),
+      reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
+    }),
+    { description: 'One for each flag.' },
+  ),
+})
 
 const imports = '/api/organizations/:parent_lookup_organization_id/imports' as const
 const ImportParams = Type.Object({ ...OrganizationParams.properties, import_id: IdParam('Id of the import.') })

@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, InstantInput, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, InstantInput, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 
-export const InboxItem = Type.Object(
+export const InboxItem = NamedObject(
+  'InboxItem',
+  'Something that happened to a change request that the caller takes part in.',
   {
     kind: Type.String({
       enum: ['approved', 'rejected', 'applied', 'cancelled', 'expired', 'failed', 'conflicted', 'commented'],
@@ -19,18 +21,18 @@ export const InboxItem = Type.Object(
     text: Text('The comment or the reason; empty for none.', 'Looks right.'),
     is_unread: Bool('Whether it is newer than what the caller has seen.'),
   },
-  { title: 'InboxItem', description: 'Something that happened to a change request that the caller takes part in.' },
 )
 export type InboxItem = Static<typeof InboxItem>
 
-export const Inbox = Type.Object(
+export const Inbox = NamedObject(
+  'Inbox',
+  'What waits for the caller, and what others did with requests of the caller.',
   {
     waiting: Integer('Number of change requests that wait for the decision of the caller.'),
     unread: Integer('Number of unread items.'),
     seen_until: Nullable(Instant('Until when the caller has seen the items; null for never.', null)),
     results: Type.Array(InboxItem, { description: 'The newest items, newest first.' }),
   },
-  { title: 'Inbox', description: 'What waits for the caller, and what others did with requests of the caller.' },
 )
 export type Inbox = Static<typeof Inbox>
 

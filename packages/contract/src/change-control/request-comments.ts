@@ -2,22 +2,19 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
+import { IdParam, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const requestCommentCharactersMax = 10_000
 export const commentsPerRequestMax = 500
 
-export const RequestComment = Type.Object(
-  {
-    id: Integer('Unique id of the comment.', 5),
-    parent_id: Nullable(Integer('The comment that it replies to; null for none.', null)),
-    text: Text('The comment.', 'Why not 20% first?'),
-    created_by: UserBasic,
-    created_at: Instant('When it was written.'),
-    edited_at: Nullable(Instant('When its author last edited it; null if never.', null)),
-  },
-  { title: 'RequestComment', description: 'A comment on a change request.' },
-)
+export const RequestComment = NamedObject('RequestComment', 'A comment on a change request.', {
+  id: Integer('Unique id of the comment.', 5),
+  parent_id: Nullable(Integer('The comment that it replies to; null for none.', null)),
+  text: Text('The comment.', 'Why not 20% first?'),
+  created_by: UserBasic,
+  created_at: Instant('When it was written.'),
+  edited_at: Nullable(Instant('When its author last edited it; null if never.', null)),
+})
 export type RequestComment = Static<typeof RequestComment>
 
 const comments = '/api/projects/:project_id/change_requests/:request_id/comments' as const

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, Nullable, OneOfInput, ProjectParams, Text } from '../schema.ts'
+import { Bool, IdParam, Instant, Integer, NamedObject, Nullable, OneOfInput, ProjectParams, Text } from '../schema.ts'
 
 /** What a webhook can be notified of. */
 export const webhookEvents = [
@@ -47,21 +47,17 @@ const shownFields = {
   created_at: Instant('When the webhook was created.'),
   updated_at: Instant('When the webhook was last changed.'),
 }
-export const Webhook = Type.Object(shownFields, {
-  title: 'Webhook',
-  description: 'An address that is notified of changes in a project.',
-})
+export const Webhook = NamedObject('Webhook', 'An address that is notified of changes in a project.', shownFields)
 export type Webhook = Static<typeof Webhook>
 
-const WebhookWithSecret = Type.Object(
-  {
-    ...shownFields,
-    secret: Text('Signs what is sent. Shown once.', 'whsec_…'),
-  },
-  { title: 'WebhookWithSecret', description: 'A webhook with its secret, which is shown once.' },
-)
+const WebhookWithSecret = NamedObject('WebhookWithSecret', 'A webhook with its secret, which is shown once.', {
+  ...shownFields,
+  secret: Text('Signs what is sent. Shown once.', 'whsec_…'),
+})
 
-export const WebhookDelivery = Type.Object(
+export const WebhookDelivery = NamedObject(
+  'WebhookDelivery',
+  'An event that is or was sent to a webhook. Kept for seven days.',
   {
     id: Integer('Unique id of the delivery.', 18),
     event_id: Text('The same for every attempt; sent as `X-Halyard-Delivery`.', '0190a5b2-7c1e-4a53-9f7e-2f1f6f0c9b11'),
@@ -75,7 +71,6 @@ export const WebhookDelivery = Type.Object(
     attempted_at: Nullable(Instant('When it was last sent.')),
     next_attempt_at: Nullable(Instant('When it is sent again; null when nothing is left to do.', null)),
   },
-  { title: 'WebhookDelivery', description: 'An event that is or was sent to a webhook. Kept for seven days.' },
 )
 export type WebhookDelivery = Static<typeof WebhookDelivery>
 

@@ -3,7 +3,7 @@ import { FlagParams } from '../flags/flags.ts'
 import { codeRepositoriesMax } from '../limits.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Integer, Nullable, ProjectParams } from '../schema.ts'
+import { IdParam, Instant, Integer, NamedObject, Nullable, ProjectParams } from '../schema.ts'
 
 export const codeReferencesMax = 10_000
 export const codePathCharactersMax = 1000
@@ -22,59 +22,47 @@ const Excerpt = {
   examples: ["if (flags.isEnabled('new-checkout')) {"],
 }
 
-const CodeReference = Type.Object(
-  {
-    repository: Type.String(RepositoryName),
-    branch: Nullable(Type.String(Branch)),
-    commit: Nullable(Type.String(Commit)),
-    path: Type.String(Path),
-    line: Type.Integer(Line),
-    excerpt: Type.String(Excerpt),
-    scanned_at: Instant('When the repository was scanned.'),
-  },
-  { title: 'CodeReference', description: 'A line of source code that names a flag.' },
-)
+const CodeReference = NamedObject('CodeReference', 'A line of source code that names a flag.', {
+  repository: Type.String(RepositoryName),
+  branch: Nullable(Type.String(Branch)),
+  commit: Nullable(Type.String(Commit)),
+  path: Type.String(Path),
+  line: Type.Integer(Line),
+  excerpt: Type.String(Excerpt),
+  scanned_at: Instant('When the repository was scanned.'),
+})
 export type CodeReference = Static<typeof CodeReference>
 
-const CodeRepository = Type.Object(
-  {
-    id: Integer('Id of the repository.', 3),
-    name: Type.String(RepositoryName),
-    branch: Nullable(Type.String(Branch)),
-    commit: Nullable(Type.String(Commit)),
-    scanned_at: Instant('When it was scanned.'),
-    reference_count: Integer('Number of references to flags.', 12),
-  },
-  { title: 'CodeRepository', description: 'A repository whose source code was scanned for flags.' },
-)
+const CodeRepository = NamedObject('CodeRepository', 'A repository whose source code was scanned for flags.', {
+  id: Integer('Id of the repository.', 3),
+  name: Type.String(RepositoryName),
+  branch: Nullable(Type.String(Branch)),
+  commit: Nullable(Type.String(Commit)),
+  scanned_at: Instant('When it was scanned.'),
+  reference_count: Integer('Number of references to flags.', 12),
+})
 export type CodeRepository = Static<typeof CodeRepository>
 
-const CodeReferenceWrite = Type.Object(
-  {
-    flag_key: Type.String({
-      minLength: 1,
-      maxLength: 400,
-      description: 'Key of the flag.',
-      examples: ['new-checkout'],
-    }),
-    path: Type.String({ minLength: 1, maxLength: codePathCharactersMax, ...Path }),
-    line: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, ...Line }),
-    excerpt: Type.Optional(Type.String({ maxLength: codeExcerptCharactersMax, ...Excerpt })),
-  },
-  { title: 'CodeReferenceWrite', description: 'A line that names a flag.' },
-)
-const CodeReferencesWrite = Type.Object(
-  {
-    repository: Type.String({ minLength: 1, maxLength: 200, ...RepositoryName }),
-    branch: Type.Optional(Nullable(Type.String({ maxLength: 200, ...Branch }))),
-    commit: Type.Optional(Nullable(Type.String({ maxLength: 100, ...Commit }))),
-    references: Type.Array(CodeReferenceWrite, {
-      maxItems: codeReferencesMax,
-      description: 'All references of the repository; they replace the stored ones.',
-    }),
-  },
-  { title: 'CodeReferencesWrite', description: 'The result of scanning a repository.' },
-)
+const CodeReferenceWrite = NamedObject('CodeReferenceWrite', 'A line that names a flag.', {
+  flag_key: Type.String({
+    minLength: 1,
+    maxLength: 400,
+    description: 'Key of the flag.',
+    examples: ['new-checkout'],
+  }),
+  path: Type.String({ minLength: 1, maxLength: codePathCharactersMax, ...Path }),
+  line: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, ...Line }),
+  excerpt: Type.Optional(Type.String({ maxLength: codeExcerptCharactersMax, ...Excerpt })),
+})
+const CodeReferencesWrite = NamedObject('CodeReferencesWrite', 'The result of scanning a repository.', {
+  repository: Type.String({ minLength: 1, maxLength: 200, ...RepositoryName }),
+  branch: Type.Optional(Nullable(Type.String({ maxLength: 200, ...Branch }))),
+  commit: Type.Optional(Nullable(Type.String({ maxLength: 100, ...Commit }))),
+  references: Type.Array(CodeReferenceWrite, {
+    maxItems: codeReferencesMax,
+    description: 'All references of the repository; they replace the stored ones.',
+  }),
+})
 export type CodeReferencesWrite = Static<typeof CodeReferencesWrite>
 
 const project = '/api/projects/:project_id' as const

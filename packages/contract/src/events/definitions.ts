@@ -1,47 +1,38 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
+import { Bool, Instant, Integer, NamedObject, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
 
 /** Names and sampled values of events and properties, for suggestions. Shapes as in PostHog. */
 export const propertyKinds = ['event', 'person', 'group'] as const
 export type PropertyKind = (typeof propertyKinds)[number]
 
-const PropertyDefinition = Type.Object(
-  {
-    id: Uuid('Derived from project, type and name; does not change.'),
-    name: Text('Name of the property.', 'plan'),
-    type: Type.Union([Type.Literal('event'), Type.Literal('person'), Type.Literal('group')], {
-      description: 'What has the property.',
-      examples: ['person'],
-    }),
-    group_type_index: Nullable(Integer('Index of the group type, for properties of groups.', null)),
-    property_type: Nullable(Text('`String`, `Numeric`, `Boolean` or `DateTime`; null for other values.', 'String')),
-    is_numerical: Bool('Whether the values are numbers.', false),
-    last_seen_at: Nullable(Instant('When it was last observed, within a day. Null: found in stored properties.')),
-  },
-  { title: 'PropertyDefinition', description: 'A property that events, persons or groups have.' },
-)
+const PropertyDefinition = NamedObject('PropertyDefinition', 'A property that events, persons or groups have.', {
+  id: Uuid('Derived from project, type and name; does not change.'),
+  name: Text('Name of the property.', 'plan'),
+  type: Type.Union([Type.Literal('event'), Type.Literal('person'), Type.Literal('group')], {
+    description: 'What has the property.',
+    examples: ['person'],
+  }),
+  group_type_index: Nullable(Integer('Index of the group type, for properties of groups.', null)),
+  property_type: Nullable(Text('`String`, `Numeric`, `Boolean` or `DateTime`; null for other values.', 'String')),
+  is_numerical: Bool('Whether the values are numbers.', false),
+  last_seen_at: Nullable(Instant('When it was last observed, within a day. Null: found in stored properties.')),
+})
 export type PropertyDefinition = Static<typeof PropertyDefinition>
 
-const EventDefinition = Type.Object(
-  {
-    id: Uuid('Derived from project and name; does not change.'),
-    name: Text('Name of the event.', 'checkout_completed'),
-    created_at: Instant('When the event was first observed.'),
-    last_seen_at: Instant('When it was last observed, within a day.'),
-  },
-  { title: 'EventDefinition', description: 'An event that the project has received.' },
-)
+const EventDefinition = NamedObject('EventDefinition', 'An event that the project has received.', {
+  id: Uuid('Derived from project and name; does not change.'),
+  name: Text('Name of the event.', 'checkout_completed'),
+  created_at: Instant('When the event was first observed.'),
+  last_seen_at: Instant('When it was last observed, within a day.'),
+})
 export type EventDefinition = Static<typeof EventDefinition>
 
-const PropertyValue = Type.Object(
-  {
-    name: Type.Unknown({ description: 'The value: a string, number or boolean.', examples: ['pro'] }),
-    count: Integer('How often it occurs in the sample.', 12),
-  },
-  { title: 'PropertyValue', description: 'A sampled value of a property.' },
-)
+const PropertyValue = NamedObject('PropertyValue', 'A sampled value of a property.', {
+  name: Type.Unknown({ description: 'The value: a string, number or boolean.', examples: ['pro'] }),
+  count: Integer('How often it occurs in the sample.', 12),
+})
 export type PropertyValue = Static<typeof PropertyValue>
 
 const project = '/api/projects/:project_id' as const

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 
 /** The longest time that one request covers. */
 export const eventCountHoursMax = 24
@@ -9,28 +9,27 @@ export const countedEventsMax = 8
 /** At most this many intervals are returned. */
 export const countIntervalsMax = 120
 
-const EventCounts = Type.Object(
-  {
-    from: Instant('Start of the first interval.'),
-    interval_minutes: Integer('Length of an interval.', 1),
-    events: Type.Array(
-      Type.Object({
-        event: Text('Name of the event.', '$feature_flag_called'),
-        counts: Type.Array(Type.Integer(), { description: 'One number per interval.', examples: [[3, 0, 12]] }),
-      }),
-      {
-        description: `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.`,
-      },
-    ),
-  },
-  { title: 'EventCounts', description: 'How often events arrived, over time.' },
-)
+const EventCounts = NamedObject('EventCounts', 'How often events arrived, over time.', {
+  from: Instant('Start of the first interval.'),
+  interval_minutes: Integer('Length of an interval.', 1),
+  events: Type.Array(
+    Type.Object({
+      event: Text('Name of the event.', '$feature_flag_called'),
+      counts: Type.Array(Type.Integer(), { description: 'One number per interval.', examples: [[3, 0, 12]] }),
+    }),
+    {
+      description: `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.`,
+    },
+  ),
+})
 export type EventCounts = Static<typeof EventCounts>
 
 /** The longest time that one request for counts by value covers: as long as counts are kept. */
 export const eventCountByValueHoursMax = 8 * 24
 
-const EventCountsByValue = Type.Object(
+const EventCountsByValue = NamedObject(
+  'EventCountsByValue',
+  'How often an event arrived with each value of a flag, by the hour.',
   {
     from: Instant('Start of the first hour.'),
     is_counted: Bool('Whether events are counted by the value of this flag now.'),
@@ -50,7 +49,6 @@ const EventCountsByValue = Type.Object(
       { description: 'One entry per value.' },
     ),
   },
-  { title: 'EventCountsByValue', description: 'How often an event arrived with each value of a flag, by the hour.' },
 )
 export type EventCountsByValue = Static<typeof EventCountsByValue>
 

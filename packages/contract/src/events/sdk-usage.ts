@@ -1,17 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Instant, Integer, ProjectParams, Text } from '../schema.ts'
+import { Instant, Integer, NamedObject, ProjectParams, Text } from '../schema.ts'
 
-const ConnectedSdk = Type.Object(
-  {
-    library: Text('From the user agent, or from `$lib` of events.', 'posthog-node'),
-    version: Text('Its version; empty if unknown.', '5.6.0'),
-    calls: Integer('Number of requests.', 1200),
-    first_seen_at: Instant('When it called first.'),
-    last_seen_at: Instant('When it called last, within a minute.'),
-  },
-  { title: 'ConnectedSdk', description: 'A library that evaluates flags or sends events.' },
-)
+const ConnectedSdk = NamedObject('ConnectedSdk', 'A library that evaluates flags or sends events.', {
+  library: Text('From the user agent, or from `$lib` of events.', 'posthog-node'),
+  version: Text('Its version; empty if unknown.', '5.6.0'),
+  calls: Integer('Number of requests.', 1200),
+  first_seen_at: Instant('When it called first.'),
+  last_seen_at: Instant('When it called last, within a minute.'),
+})
 export type ConnectedSdk = Static<typeof ConnectedSdk>
 
 const route = routesOf('Connected SDKs')

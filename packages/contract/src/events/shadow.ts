@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams, flagKeyCharactersMax } from '../flags/flags.ts'
 import { type Credential, inProject, open, routesOf } from '../route.ts'
-import { Bool, FreeValueInput, Instant, kibibyte, Nullable, Text } from '../schema.ts'
+import { Bool, FreeValueInput, Instant, kibibyte, NamedObject, Nullable, Text } from '../schema.ts'
 
 /** Flags in one report. */
 export const shadowFlagsMax = 1000
@@ -43,7 +43,9 @@ const ShadowReport = Type.Object({
 })
 export type ShadowReport = Static<typeof ShadowReport>
 
-export const ShadowSummary = Type.Object(
+export const ShadowSummary = NamedObject(
+  'ShadowSummary',
+  'How often another service and Halyard had the same value, in the last 90 days.',
   {
     agree: count('Evaluations with the same value.'),
     differ: count('Evaluations with different values.'),
@@ -60,10 +62,6 @@ export const ShadowSummary = Type.Object(
         { description: 'The newest difference.' },
       ),
     ),
-  },
-  {
-    title: 'ShadowSummary',
-    description: 'How often another service and Halyard had the same value, in the last 90 days.',
   },
 )
 export type ShadowSummary = Static<typeof ShadowSummary>
@@ -82,10 +80,9 @@ export const shadowRoutes = {
     credentials: secretOrPersonal,
     body: ShadowReport,
     responses: {
-      200: Type.Object(
-        { counted: Bool('False when the report was known.', true) },
-        { title: 'ShadowReceipt', description: 'Whether the report was counted.' },
-      ),
+      200: NamedObject('ShadowReceipt', 'Whether the report was counted.', {
+        counted: Bool('False when the report was known.', true),
+      }),
     },
   }),
   get: route.get('/api/projects/:project_id/feature_flags/:id/shadow', {

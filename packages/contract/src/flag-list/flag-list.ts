@@ -2,52 +2,43 @@ import Type, { type Static } from 'typebox'
 import { Check } from '../flags/flag-details.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, Nullable, Numeric, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, Integer, NamedObject, Nullable, Numeric, ProjectParams, Text } from '../schema.ts'
 
-const Creator = Type.Object(
-  {
-    id: Integer('Id of the user.', 1),
-    first_name: Text('First name of the user.', 'Ada'),
-    email: Text('Email address of the user.', 'ada@example.com'),
-  },
-  { title: 'FlagCreator', description: 'The user who created a flag.' },
-)
+const Creator = NamedObject('FlagCreator', 'The user who created a flag.', {
+  id: Integer('Id of the user.', 1),
+  first_name: Text('First name of the user.', 'Ada'),
+  email: Text('Email address of the user.', 'ada@example.com'),
+})
 
-const Coverage = Type.Object(
-  {
-    kind: Type.String({
-      enum: ['no_one', 'everyone', 'rollout', 'conditions'],
-      description: 'Who is included while the flag is on; `rollout` is a percentage without conditions.',
-      examples: ['everyone'],
-    }),
-    conditions: Integer('Number of conditions with a rollout above 0.', 1),
-    from: Numeric('Smallest rollout percentage of these conditions.', 100),
-    to: Numeric('Largest rollout percentage of these conditions.', 100),
-  },
-  { title: 'FlagCoverage', description: 'The conditions of a flag in short.' },
-)
+const Coverage = NamedObject('FlagCoverage', 'The conditions of a flag in short.', {
+  kind: Type.String({
+    enum: ['no_one', 'everyone', 'rollout', 'conditions'],
+    description: 'Who is included while the flag is on; `rollout` is a percentage without conditions.',
+    examples: ['everyone'],
+  }),
+  conditions: Integer('Number of conditions with a rollout above 0.', 1),
+  from: Numeric('Smallest rollout percentage of these conditions.', 100),
+  to: Numeric('Largest rollout percentage of these conditions.', 100),
+})
 
-export const FlagSummary = Type.Object(
-  {
-    id: Integer('Unique id of the flag.', 12),
-    key: Text('Key of the flag.', 'new-checkout'),
-    name: Text('The description of the flag.', 'The checkout with one page'),
-    active: Bool('Whether the flag is switched on.', true),
-    deleted: Bool('Whether the flag is soft-deleted.', false),
-    archived: Bool('Whether the flag is archived.', false),
-    performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
-    tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
-    created_by: Creator,
-    created_at: Instant('When the flag was created.'),
-    updated_at: Instant('When the flag was last changed.'),
-    can_edit: Bool('Whether the caller can edit the flag.', true),
-    version: Integer('Incremented by each change.', 1),
-    coverage: Coverage,
-    variant_count: Integer('Number of variants.', 0),
-    group_type_index: Nullable(Integer('Index of the group type for which the flag is decided.', null)),
-  },
-  { title: 'FlagSummary', description: 'A flag without its definition.' },
-)
+export const FlagSummary = NamedObject('FlagSummary', 'A flag without its definition.', {
+  id: Integer('Unique id of the flag.', 12),
+  key: Text('Key of the flag.', 'new-checkout'),
+  name: Text('The description of the flag.', 'The checkout with one page'),
+  active: Bool('Whether the flag is switched on.', true),
+  deleted: Bool('Whether the flag is soft-deleted.', false),
+  archived: Bool('Whether the flag is archived.', false),
+  performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
+  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
+  created_by: Creator,
+  created_at: Instant('When the flag was created.'),
+  updated_at: Instant('When the flag was last changed.'),
+  can_edit: Bool('Whether the caller can edit the flag.', true),
+  version: Integer('Incremented by each change.', 1),
+  coverage: Coverage,
+  variant_count: Integer('Number of variants.', 0),
+  group_type_index: Nullable(Integer('Index of the group type for which the flag is decided.', null)),
+})
 export type FlagSummary = Static<typeof FlagSummary>
 
 /** Days of a sparkline, today included. */
@@ -55,27 +46,21 @@ export const flagUsageDays = 14
 /** Flags per request for their usage. */
 export const flagUsageIdsMax = 200
 
-const FlagUsage = Type.Object(
-  {
-    id: Integer('Id of the flag.', 12),
-    last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
-    calls: Type.Array(Type.Integer(), {
-      description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
-      examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
-    }),
-    checks: Type.Array(Check, { description: 'Health checks that the flag does not pass.', examples: [['stale']] }),
-  },
-  { title: 'FlagUsage', description: 'How often a flag was evaluated lately, and whether it needs attention.' },
-)
+const FlagUsage = NamedObject('FlagUsage', 'How often a flag was evaluated lately, and whether it needs attention.', {
+  id: Integer('Id of the flag.', 12),
+  last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
+  calls: Type.Array(Type.Integer(), {
+    description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
+    examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
+  }),
+  checks: Type.Array(Check, { description: 'Health checks that the flag does not pass.', examples: [['stale']] }),
+})
 
-const TagCount = Type.Object(
-  {
-    name: Text('The tag.', 'checkout'),
-    flag_count: Integer('Number of flags with it.', 3),
-    editable_count: Integer('How many of these the caller can edit.', 3),
-  },
-  { title: 'FlagTag', description: 'A tag and how many flags have it.' },
-)
+const TagCount = NamedObject('FlagTag', 'A tag and how many flags have it.', {
+  name: Text('The tag.', 'checkout'),
+  flag_count: Integer('Number of flags with it.', 3),
+  editable_count: Integer('How many of these the caller can edit.', 3),
+})
 
 export const tagCharactersMax = 255
 
@@ -125,13 +110,10 @@ export const flagListRoutes = {
     description: 'What the list can be filtered by. Deleted and archived flags do not count.',
     access: inProject('feature_flag:read'),
     responses: {
-      200: Type.Object(
-        {
-          tags: Type.Array(TagCount, { description: 'Tags by name, at most 1000.' }),
-          creators: Type.Array(Creator, { description: 'Users who created a flag, by name, at most 1000.' }),
-        },
-        { title: 'FlagFacets', description: 'What flags can be filtered by.' },
-      ),
+      200: NamedObject('FlagFacets', 'What flags can be filtered by.', {
+        tags: Type.Array(TagCount, { description: 'Tags by name, at most 1000.' }),
+        creators: Type.Array(Creator, { description: 'Users who created a flag, by name, at most 1000.' }),
+      }),
     },
   }),
   replaceTag: route.post(`${flags}/replace_tag`, {
@@ -140,42 +122,36 @@ export const flagListRoutes = {
     description:
       'Changes at most 500 flags in one transaction; repeat while `remaining` is above the number of `errors`. A name that other flags have already merges both tags.',
     access: inProject('feature_flag:write'),
-    body: Type.Object(
-      {
-        tag: Type.String({
+    body: NamedObject('TagReplacement', 'A tag and what replaces it.', {
+      tag: Type.String({
+        minLength: 1,
+        maxLength: tagCharactersMax,
+        description: 'The tag as it is now.',
+        examples: ['chekout'],
+      }),
+      replacement: Nullable(
+        Type.String({
           minLength: 1,
           maxLength: tagCharactersMax,
-          description: 'The tag as it is now.',
-          examples: ['chekout'],
+          description: 'The tag to set instead; null removes the tag.',
+          examples: ['checkout'],
         }),
-        replacement: Nullable(
-          Type.String({
-            minLength: 1,
-            maxLength: tagCharactersMax,
-            description: 'The tag to set instead; null removes the tag.',
-            examples: ['checkout'],
-          }),
-        ),
-      },
-      { title: 'TagReplacement', description: 'A tag and what replaces it.' },
-    ),
+      ),
+    }),
     mayConflict: true,
     responses: {
-      200: Type.Object(
-        {
-          updated: Integer('Number of flags that were changed.', 3),
-          remaining: Integer('Number of flags that still have the tag.', 0),
-          errors: Type.Array(
-            Type.Object({
-              id: Integer('Id of the flag.', 13),
-              key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
-              reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
-            }),
-            { description: 'Flags that were not changed.', examples: [[]] },
-          ),
-        },
-        { title: 'TagReplaced', description: 'What replacing a tag has changed.' },
-      ),
+      200: NamedObject('TagReplaced', 'What replacing a tag has changed.', {
+        updated: Integer('Number of flags that were changed.', 3),
+        remaining: Integer('Number of flags that still have the tag.', 0),
+        errors: Type.Array(
+          Type.Object({
+            id: Integer('Id of the flag.', 13),
+            key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
+            reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
+          }),
+          { description: 'Flags that were not changed.', examples: [[]] },
+        ),
+      }),
     },
   }),
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ScheduledChange } from '../flags/scheduled-changes.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 import { flagUsageDays } from './flag-list.ts'
 
 /** Entries of each list; counts are not limited. */
@@ -14,44 +14,36 @@ const flagFields = {
   key: Text('Key of the flag.', 'new-checkout'),
 }
 
-const HomeRequest = Type.Object(
-  {
-    id: Integer('Id of the change request.', 21),
-    title: Text('Its title.', 'Update new-checkout'),
-    state: Text('Its state.', 'pending'),
-    created_by: UserBasic,
-    created_at: Instant('When it was opened.'),
-  },
-  { title: 'HomeRequest', description: 'A change request that waits for the caller.' },
-)
+const HomeRequest = NamedObject('HomeRequest', 'A change request that waits for the caller.', {
+  id: Integer('Id of the change request.', 21),
+  title: Text('Its title.', 'Update new-checkout'),
+  state: Text('Its state.', 'pending'),
+  created_by: UserBasic,
+  created_at: Instant('When it was opened.'),
+})
 export type HomeRequest = Static<typeof HomeRequest>
 
-const HomeSchedule = Type.Object(
+const HomeSchedule = NamedObject(
+  'HomeSchedule',
+  'A scheduled change that is next. Its payload has the steps and rollouts, not other values.',
   {
     flag_id: flagFields.id,
     flag_key: flagFields.key,
     change: ScheduledChange,
   },
-  {
-    title: 'HomeSchedule',
-    description: 'A scheduled change that is next. Its payload has the steps and rollouts, not other values.',
-  },
 )
 export type HomeSchedule = Static<typeof HomeSchedule>
 
-const HomeChange = Type.Object(
-  {
-    id: Integer('Id of the activity entry.', 41),
-    activity: Text('What was done.', 'updated'),
-    flag_id: Text('Id of the flag.', '12'),
-    name: Text('Key of the flag.', 'new-checkout'),
-    fields: Type.Array(Type.String(), { description: 'Names of the changed fields.', examples: [['active']] }),
-    active: Nullable(Bool('Whether it was switched on or off; null for neither.', true)),
-    by: Nullable(UserBasic),
-    at: Instant('When it was done.'),
-  },
-  { title: 'HomeChange', description: 'A change of a flag; `by` is null for an automatic one.' },
-)
+const HomeChange = NamedObject('HomeChange', 'A change of a flag; `by` is null for an automatic one.', {
+  id: Integer('Id of the activity entry.', 41),
+  activity: Text('What was done.', 'updated'),
+  flag_id: Text('Id of the flag.', '12'),
+  name: Text('Key of the flag.', 'new-checkout'),
+  fields: Type.Array(Type.String(), { description: 'Names of the changed fields.', examples: [['active']] }),
+  active: Nullable(Bool('Whether it was switched on or off; null for neither.', true)),
+  by: Nullable(UserBasic),
+  at: Instant('When it was done.'),
+})
 export type HomeChange = Static<typeof HomeChange>
 
 const requests = (description: string) =>
@@ -63,7 +55,9 @@ const requests = (description: string) =>
     { description },
   )
 
-const ProjectHome = Type.Object(
+const ProjectHome = NamedObject(
+  'ProjectHome',
+  'What waits for the caller, what comes next and what happened in a project.',
   {
     flags: Type.Object(
       {
@@ -104,7 +98,6 @@ const ProjectHome = Type.Object(
       { description: `The flags evaluated most in these days, at most ${homeEntriesMax}.` },
     ),
   },
-  { title: 'ProjectHome', description: 'What waits for the caller, what comes next and what happened in a project.' },
 )
 export type ProjectHome = Static<typeof ProjectHome>
 

@@ -1,21 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { forViewers, inProject, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, ProjectParams, Text } from '../schema.ts'
+import { Bool, IdParam, Instant, Integer, NamedObject, ProjectParams, Text } from '../schema.ts'
 
 export const savedViewNameCharactersMax = 100
 export const savedViewQueryCharactersMax = 2000
 
-const SavedView = Type.Object(
-  {
-    id: Integer('Id of the view.', 3),
-    name: Text('Name of the view.', 'Stale checkout flags'),
-    query: Text('Query string of the flag list.', 'state=stale&tag=checkout'),
-    is_shared: Bool('Whether all members of the project see it.', false),
-    is_own: Bool('Whether the caller created it.', true),
-    created_at: Instant('When it was saved.'),
-  },
-  { title: 'SavedView', description: 'Filters and order of the flag list under a name.' },
-)
+const SavedView = NamedObject('SavedView', 'Filters and order of the flag list under a name.', {
+  id: Integer('Id of the view.', 3),
+  name: Text('Name of the view.', 'Stale checkout flags'),
+  query: Text('Query string of the flag list.', 'state=stale&tag=checkout'),
+  is_shared: Bool('Whether all members of the project see it.', false),
+  is_own: Bool('Whether the caller created it.', true),
+  created_at: Instant('When it was saved.'),
+})
 export type SavedView = Static<typeof SavedView>
 
 const project = '/api/projects/:project_id' as const
@@ -39,23 +36,20 @@ export const savedViewRoutes = {
     description:
       'The name is unique among the views of the caller in the project. Sharing it needs the right to edit flags.',
     access: forViewers(inProject('feature_flag:write')),
-    body: Type.Object(
-      {
-        name: Type.String({
-          minLength: 1,
-          maxLength: savedViewNameCharactersMax,
-          description: 'Name of the view.',
-          examples: ['Stale checkout flags'],
-        }),
-        query: Type.String({
-          maxLength: savedViewQueryCharactersMax,
-          description: 'Query string of the flag list.',
-          examples: ['state=stale&tag=checkout'],
-        }),
-        is_shared: Type.Optional(Bool('Show it to all members of the project. Default false.', false)),
-      },
-      { title: 'SavedViewWrite', description: 'A view to save.' },
-    ),
+    body: NamedObject('SavedViewWrite', 'A view to save.', {
+      name: Type.String({
+        minLength: 1,
+        maxLength: savedViewNameCharactersMax,
+        description: 'Name of the view.',
+        examples: ['Stale checkout flags'],
+      }),
+      query: Type.String({
+        maxLength: savedViewQueryCharactersMax,
+        description: 'Query string of the flag list.',
+        examples: ['state=stale&tag=checkout'],
+      }),
+      is_shared: Type.Optional(Bool('Show it to all members of the project. Default false.', false)),
+    }),
     responses: { 201: SavedView },
   }),
   remove: route.delete(`${project}/saved_views/:id`, {

@@ -1,46 +1,40 @@
 import Type, { type Static } from 'typebox'
-import { FreeObject, Instant, Integer, Nullable, Text } from '../schema.ts'
+import { FreeObject, Instant, Integer, NamedObject, Nullable, Text } from '../schema.ts'
 
-export const ActivityChange = Type.Object(
-  {
-    type: Text('Type of the changed object.', 'FeatureFlag'),
-    action: Type.Union([Type.Literal('created'), Type.Literal('changed'), Type.Literal('deleted')], {
-      description: 'What happened to the field.',
-      examples: ['changed'],
-    }),
-    field: Nullable(Text('Name of the field.', 'active')),
-    before: Type.Unknown({ description: 'Previous value.', examples: [true] }),
-    after: Type.Unknown({ description: 'New value.', examples: [false] }),
-  },
-  { title: 'ActivityChange', description: 'The change of one field.' },
-)
+export const ActivityChange = NamedObject('ActivityChange', 'The change of one field.', {
+  type: Text('Type of the changed object.', 'FeatureFlag'),
+  action: Type.Union([Type.Literal('created'), Type.Literal('changed'), Type.Literal('deleted')], {
+    description: 'What happened to the field.',
+    examples: ['changed'],
+  }),
+  field: Nullable(Text('Name of the field.', 'active')),
+  before: Type.Unknown({ description: 'Previous value.', examples: [true] }),
+  after: Type.Unknown({ description: 'New value.', examples: [false] }),
+})
 
-export const ActivityEntry = Type.Object(
-  {
-    id: Integer('Unique id of the entry.', 41),
-    user: FreeObject('The author: `{first_name, email}`, or the system.', {
-      id: 1,
-      first_name: 'Ada',
-      email: 'ada@example.com',
-    }),
-    activity: Text('What happened: `created`, `updated`, `deleted` and others.', 'updated'),
-    scope: Text('Type of the object.', 'FeatureFlag'),
-    item_id: Text('Id of the object.', '12'),
-    detail: Type.Object(
-      {
-        name: Text('Name or key of the object at that time.', 'new-checkout'),
-        short_id: Type.Null({ description: 'Always null.' }),
-        type: Type.Null({ description: 'Always null.' }),
-        changes: Nullable(Type.Array(ActivityChange, { description: 'Changed fields.' })),
-        trigger: Nullable(FreeObject('What triggered a change by the system.', null)),
-      },
-      { description: 'What was changed.' },
-    ),
-    through: Nullable(Text('Label of the API key that was used.', 'CI')),
-    created_at: Instant('When it happened.'),
-  },
-  { title: 'ActivityEntry', description: 'One entry of the activity log.' },
-)
+export const ActivityEntry = NamedObject('ActivityEntry', 'One entry of the activity log.', {
+  id: Integer('Unique id of the entry.', 41),
+  user: FreeObject('The author: `{first_name, email}`, or the system.', {
+    id: 1,
+    first_name: 'Ada',
+    email: 'ada@example.com',
+  }),
+  activity: Text('What happened: `created`, `updated`, `deleted` and others.', 'updated'),
+  scope: Text('Type of the object.', 'FeatureFlag'),
+  item_id: Text('Id of the object.', '12'),
+  detail: Type.Object(
+    {
+      name: Text('Name or key of the object at that time.', 'new-checkout'),
+      short_id: Type.Null({ description: 'Always null.' }),
+      type: Type.Null({ description: 'Always null.' }),
+      changes: Nullable(Type.Array(ActivityChange, { description: 'Changed fields.' })),
+      trigger: Nullable(FreeObject('What triggered a change by the system.', null)),
+    },
+    { description: 'What was changed.' },
+  ),
+  through: Nullable(Text('Label of the API key that was used.', 'CI')),
+  created_at: Instant('When it happened.'),
+})
 export type ActivityEntry = Static<typeof ActivityEntry>
 
 /** The fields that an activity response adds to the documented shape. */

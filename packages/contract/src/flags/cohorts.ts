@@ -13,6 +13,7 @@ import {
   Instant,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   ShapedObject,
@@ -27,46 +28,43 @@ export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000
 
 /** PostHog's shape; the last four fields are Halyard's. */
-export const Cohort = Type.Object(
-  {
-    id: Integer('Unique id of the cohort.', 7),
-    name: Text('Name of the cohort.', 'Beta testers'),
-    description: Text('Description of the cohort.', 'Customers who opted in'),
-    groups: Type.Array(Type.Unknown(), {
-      description: 'Always empty: legacy groups are returned as filters.',
-      examples: [[]],
+export const Cohort = NamedObject('Cohort', 'A named set of persons: dynamic (by filters) or static (a list).', {
+  id: Integer('Unique id of the cohort.', 7),
+  name: Text('Name of the cohort.', 'Beta testers'),
+  description: Text('Description of the cohort.', 'Customers who opted in'),
+  groups: Type.Array(Type.Unknown(), {
+    description: 'Always empty: legacy groups are returned as filters.',
+    examples: [[]],
+  }),
+  deleted: Bool('Whether the cohort is soft-deleted.', false),
+  filters: ShapedObject(CohortFilters),
+  query: Type.Null({ description: 'Always null: HogQL queries are not supported.' }),
+  is_calculating: Bool('Whether the cohort is being counted or filled.', false),
+  created_by: UserBasic,
+  created_at: Instant('When the cohort was created.'),
+  last_calculation: Nullable(Instant('When the members were last counted.')),
+  errors_calculating: Integer('Number of consecutive failures to count or fill.', 0),
+  count: Nullable(Integer('Number of members; null before the first count.', 42)),
+  is_static: Bool('Whether the cohort is a fixed list of persons.', false),
+  last_error: Nullable(Text('Message of the last failure.', null)),
+  progress: Nullable(
+    Type.Object(
+      {
+        processed: Integer('Number of persons or ids processed.', 500),
+        total: Nullable(Integer('Number of persons or ids to process, if known.', 2000)),
+      },
+      { description: 'Progress of counting or filling; null when idle.', examples: [null] },
+    ),
+  ),
+  version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
+  counted_events: Type.Array(
+    Type.Object({
+      event: Text('Name of the event.', 'paid'),
+      counted_since: Instant('Since when the event is counted; what people did before is not known.'),
     }),
-    deleted: Bool('Whether the cohort is soft-deleted.', false),
-    filters: ShapedObject(CohortFilters),
-    query: Type.Null({ description: 'Always null: HogQL queries are not supported.' }),
-    is_calculating: Bool('Whether the cohort is being counted or filled.', false),
-    created_by: UserBasic,
-    created_at: Instant('When the cohort was created.'),
-    last_calculation: Nullable(Instant('When the members were last counted.')),
-    errors_calculating: Integer('Number of consecutive failures to count or fill.', 0),
-    count: Nullable(Integer('Number of members; null before the first count.', 42)),
-    is_static: Bool('Whether the cohort is a fixed list of persons.', false),
-    last_error: Nullable(Text('Message of the last failure.', null)),
-    progress: Nullable(
-      Type.Object(
-        {
-          processed: Integer('Number of persons or ids processed.', 500),
-          total: Nullable(Integer('Number of persons or ids to process, if known.', 2000)),
-        },
-        { description: 'Progress of counting or filling; null when idle.', examples: [null] },
-      ),
-    ),
-    version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
-    counted_events: Type.Array(
-      Type.Object({
-        event: Text('Name of the event.', 'paid'),
-        counted_since: Instant('Since when the event is counted; what people did before is not known.'),
-      }),
-      { description: 'The events that its behavioral filters name.', examples: [[]] },
-    ),
-  },
-  { title: 'Cohort', description: 'A named set of persons: dynamic (by filters) or static (a list).' },
-)
+    { description: 'The events that its behavioral filters name.', examples: [[]] },
+  ),
+})
 export type Cohort = Static<typeof Cohort>
 
 const cohortMembersMax = 1_000_000
@@ -155,43 +153,34 @@ const CohortMember = Type.Object(
 )
 
 /** A cohort with the outcome of adding or removing members. */
-const CohortChanged = Type.Object(
-  {
-    ...Cohort.properties,
-    added: Type.Optional(Integer('Number of persons added.', 2)),
-    removed: Type.Optional(Integer('Number of persons removed.', 0)),
-    unknown: Type.Optional(Integer('Number of ids without a person.', 0)),
-    unknown_ids: Type.Optional(
-      Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
-    ),
-  },
-  { title: 'CohortChange', description: 'A cohort with the outcome of adding or removing members.' },
-)
+const CohortChanged = NamedObject('CohortChange', 'A cohort with the outcome of adding or removing members.', {
+  ...Cohort.properties,
+  added: Type.Optional(Integer('Number of persons added.', 2)),
+  removed: Type.Optional(Integer('Number of persons removed.', 0)),
+  unknown: Type.Optional(Integer('Number of ids without a person.', 0)),
+  unknown_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
+  ),
+})
 
-const MemberPerson = Type.Object(
-  {
-    id: Uuid('UUID of the person.'),
-    uuid: Uuid('UUID of the person.'),
-    type: Type.Literal('person', { description: 'Always `person`.' }),
-    name: Text('Display name of the person.', 'ada@example.com'),
-    distinct_ids: Type.Array(Type.String(), { description: 'Distinct ids of the person.', examples: [['user-1']] }),
-    properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
-    created_at: Instant('When the person was created.'),
-  },
-  { title: 'CohortPerson', description: 'A member of a cohort.' },
-)
+const MemberPerson = NamedObject('CohortPerson', 'A member of a cohort.', {
+  id: Uuid('UUID of the person.'),
+  uuid: Uuid('UUID of the person.'),
+  type: Type.Literal('person', { description: 'Always `person`.' }),
+  name: Text('Display name of the person.', 'ada@example.com'),
+  distinct_ids: Type.Array(Type.String(), { description: 'Distinct ids of the person.', examples: [['user-1']] }),
+  properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
+  created_at: Instant('When the person was created.'),
+})
 
-const CohortPersons = Type.Object(
-  {
-    results: Type.Array(MemberPerson, { description: 'Members of this page.' }),
-    next: Nullable(Text('URL of the next page.', null)),
-    previous: Nullable(Text('URL of the previous page.', null)),
-  },
-  { title: 'PageOfCohortPersons', description: 'A page of members of a cohort.' },
-)
+const CohortPersons = NamedObject('PageOfCohortPersons', 'A page of members of a cohort.', {
+  results: Type.Array(MemberPerson, { description: 'Members of this page.' }),
+  next: Nullable(Text('URL of the next page.', null)),
+  previous: Nullable(Text('URL of the previous page.', null)),
+})
 
 const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
-const CohortActivity = Type.Object(activityAnswer, { title: 'PageOfActivity', description: 'A page of activity.' })
+const CohortActivity = NamedObject('PageOfActivity', 'A page of activity.', activityAnswer)
 
 const cohorts = '/api/projects/:project_id/cohorts' as const
 

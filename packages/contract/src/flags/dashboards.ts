@@ -10,6 +10,7 @@ import {
   IdParam,
   Instant,
   Integer,
+  NamedObject,
   Nullable,
   Numeric,
   ProjectParams,
@@ -42,62 +43,51 @@ const basic = {
   feature_flag: Nullable(Integer('The flag whose usage it shows.', 12)),
   is_enriched: Bool('Shows views and interactions as well.', false),
 }
-export const DashboardBasic = Type.Object(basic, {
-  title: 'DashboardSummary',
-  description: 'A dashboard without its tiles.',
-})
+export const DashboardBasic = NamedObject('DashboardSummary', 'A dashboard without its tiles.', basic)
 export type DashboardBasic = Static<typeof DashboardBasic>
 
-export const DashboardTile = Type.Object(
-  {
-    id: Integer('Position of the tile, from 1.', 1),
-    insight: Type.Object(
-      {
-        name: Text('Title of the chart.', 'Calls of new-checkout per day, by variant'),
-        feature_flag: Integer('Id of the flag.', 12),
-        metric: Text('What is counted: `calls`, `people`, `views` or `interactions`.', 'calls'),
-        interval: Type.Literal('day', { description: 'Always `day`.' }),
-        days: Type.Array(Type.String(), {
-          description: 'The days of the series, in UTC.',
-          examples: [['2026-03-01', '2026-03-02']],
+export const DashboardTile = NamedObject('DashboardTile', 'A chart of a dashboard.', {
+  id: Integer('Position of the tile, from 1.', 1),
+  insight: Type.Object(
+    {
+      name: Text('Title of the chart.', 'Calls of new-checkout per day, by variant'),
+      feature_flag: Integer('Id of the flag.', 12),
+      metric: Text('What is counted: `calls`, `people`, `views` or `interactions`.', 'calls'),
+      interval: Type.Literal('day', { description: 'Always `day`.' }),
+      days: Type.Array(Type.String(), {
+        description: 'The days of the series, in UTC.',
+        examples: [['2026-03-01', '2026-03-02']],
+      }),
+      series: Type.Array(
+        Type.Object({
+          label: Text('The variant, `true`, `false`, or the name of the metric.', 'true'),
+          data: Type.Array(Type.Number(), { description: 'One value per day.', examples: [[120, 134]] }),
+          total: Numeric('Total over the range; each person counts once.', 254),
         }),
-        series: Type.Array(
-          Type.Object({
-            label: Text('The variant, `true`, `false`, or the name of the metric.', 'true'),
-            data: Type.Array(Type.Number(), { description: 'One value per day.', examples: [[120, 134]] }),
-            total: Numeric('Total over the range; each person counts once.', 254),
-          }),
-          { description: 'One line for each variant or metric.' },
-        ),
-      },
-      { description: 'What the chart shows.' },
-    ),
-    text: Type.Null({ description: 'Always null.' }),
-    layouts: FreeObject('Always empty.', {}),
-    color: Type.Null({ description: 'Always null.' }),
-    last_refresh: Instant(
-      'Events recorded until then are counted; earlier than now while ClickHouse is behind or away.',
-    ),
-    is_cached: Bool('Whether the data comes from a cache. Always false.', false),
-  },
-  { title: 'DashboardTile', description: 'A chart of a dashboard.' },
-)
+        { description: 'One line for each variant or metric.' },
+      ),
+    },
+    { description: 'What the chart shows.' },
+  ),
+  text: Type.Null({ description: 'Always null.' }),
+  layouts: FreeObject('Always empty.', {}),
+  color: Type.Null({ description: 'Always null.' }),
+  last_refresh: Instant('Events recorded until then are counted; earlier than now while ClickHouse is behind or away.'),
+  is_cached: Bool('Whether the data comes from a cache. Always false.', false),
+})
 export type DashboardTile = Static<typeof DashboardTile>
 
-export const Dashboard = Type.Object(
-  {
-    ...basic,
-    filters: Type.Object(
-      {
-        date_from: Text('First day.', '2026-03-01'),
-        date_to: Text('Last day.', '2026-03-02'),
-      },
-      { description: 'The range of days that is shown.' },
-    ),
-    tiles: Type.Array(DashboardTile, { description: 'Charts of the dashboard.' }),
-  },
-  { title: 'Dashboard', description: 'A dashboard with its tiles.' },
-)
+export const Dashboard = NamedObject('Dashboard', 'A dashboard with its tiles.', {
+  ...basic,
+  filters: Type.Object(
+    {
+      date_from: Text('First day.', '2026-03-01'),
+      date_to: Text('Last day.', '2026-03-02'),
+    },
+    { description: 'The range of days that is shown.' },
+  ),
+  tiles: Type.Array(DashboardTile, { description: 'Charts of the dashboard.' }),
+})
 export type Dashboard = Static<typeof Dashboard>
 
 export const dashboardTilesMax = 50
@@ -143,10 +133,11 @@ const rangeQuery = {
   date_from: Type.Optional(Text('A day, or relative days or weeks: `-30d` (default), `-8w`.')),
   date_to: Type.Optional(Text('A day; today by default.')),
 }
-const FlagWithDashboard = Type.Object(
-  { ...Flag.properties, dashboard: Dashboard, success: Type.Literal(true, { description: 'Always true.' }) },
-  { title: 'FeatureFlagWithDashboard', description: 'A flag with its usage dashboard.' },
-)
+const FlagWithDashboard = NamedObject('FeatureFlagWithDashboard', 'A flag with its usage dashboard.', {
+  ...Flag.properties,
+  dashboard: Dashboard,
+  success: Type.Literal(true, { description: 'Always true.' }),
+})
 
 const projectRoute = routesOf('Dashboards', { params: ProjectParams })
 const dashboardRoute = routesOf('Dashboards', { params: DashboardParams })

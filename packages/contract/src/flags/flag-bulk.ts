@@ -7,6 +7,7 @@ import {
   Integer,
   kibibyte,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   TagsInput,
@@ -17,23 +18,17 @@ import { FlagParams } from './flags.ts'
 /** Maximum number of flags per request. */
 export const bulkFlagsMax = 500
 
-const FlagName = Type.Object(
-  {
-    id: Integer('Id of the flag.', 12),
-    key: Text('Key of the flag.', 'new-checkout'),
-    name: Text('Description of the flag.', 'The checkout with one page'),
-  },
-  { title: 'FeatureFlagName', description: 'Id, key and description of a flag.' },
-)
-const BulkError = Type.Object(
-  {
-    id: Integer('Id of the flag.', 13),
-    key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
-    reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
-    change_request: Type.Optional(Integer('The change request that was opened, when the change needs approval.')),
-  },
-  { title: 'BulkError', description: 'Why a flag was not changed.' },
-)
+const FlagName = NamedObject('FeatureFlagName', 'Id, key and description of a flag.', {
+  id: Integer('Id of the flag.', 12),
+  key: Text('Key of the flag.', 'new-checkout'),
+  name: Text('Description of the flag.', 'The checkout with one page'),
+})
+const BulkError = NamedObject('BulkError', 'Why a flag was not changed.', {
+  id: Integer('Id of the flag.', 13),
+  key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
+  reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
+  change_request: Type.Optional(Integer('The change request that was opened, when the change needs approval.')),
+})
 export type BulkError = Static<typeof BulkError>
 
 const flags = '/api/projects/:project_id/feature_flags' as const

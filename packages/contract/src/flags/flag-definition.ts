@@ -1,6 +1,6 @@
 import { bucketingAlgorithmNames, operators, strictOperators } from '@halyard/engine'
 import Type from 'typebox'
-import { Bool, Integer, Nullable, Numeric, shapeKeyword, Text } from '../schema.ts'
+import { Bool, Integer, NamedObject, Nullable, Numeric, shapeKeyword, Text } from '../schema.ts'
 
 /**
  * The documented shapes of definitions. The engine validates them, so that an error names the path, and keys that it does not know
@@ -15,7 +15,9 @@ const otherOperators = ['min', 'max', 'in', 'not_in', 'flag_evaluates_to'] as co
 const groupTypeIndex = (description: string) =>
   Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 4, description, examples: [null] })))
 
-export const PropertyFilter = Type.Object(
+export const PropertyFilter = NamedObject(
+  'PropertyFilter',
+  'Compares one property of a person or group, a cohort or another flag.',
   {
     key: Text('Name of the property; the id of the flag for `type: flag`.', 'plan'),
     type: Type.Optional(
@@ -69,150 +71,126 @@ export const PropertyFilter = Type.Object(
       ),
     ),
   },
-  { title: 'PropertyFilter', description: 'Compares one property of a person or group, a cohort or another flag.' },
 )
 
-export const Bucketing = Type.Object(
-  {
-    algorithm: Type.String({
-      enum: [...bucketingAlgorithmNames],
-      description: 'The service whose hash and arithmetic are used.',
-      examples: ['unleash'],
+export const Bucketing = NamedObject('Bucketing', 'Assigns people to rollouts and variants as another service does.', {
+  algorithm: Type.String({
+    enum: [...bucketingAlgorithmNames],
+    description: 'The service whose hash and arithmetic are used.',
+    examples: ['unleash'],
+  }),
+  seed: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'What is hashed beside the identifier, such as the key of the flag in that service.',
+      examples: ['checkout'],
     }),
-    seed: Type.Optional(
+  ),
+  by: Type.Optional(
+    Nullable(
       Type.String({
-        maxLength: 1000,
-        description: 'What is hashed beside the identifier, such as the key of the flag in that service.',
-        examples: ['checkout'],
+        minLength: 1,
+        description: 'Property that is hashed; null means the identifier of the flag.',
+        examples: [null],
       }),
     ),
-    by: Type.Optional(
-      Nullable(
-        Type.String({
-          minLength: 1,
-          description: 'Property that is hashed; null means the identifier of the flag.',
-          examples: [null],
-        }),
-      ),
-    ),
-    identifier_prefix: Type.Optional(
-      Type.String({
-        maxLength: 1000,
-        description: 'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
-        examples: [''],
-      }),
-    ),
-    encoding: Type.Optional(
-      Type.String({
-        enum: ['utf-8', 'utf-16', 'latin-1'],
-        description: 'How text that is not ASCII is hashed; `utf-8` by default.',
-        examples: ['utf-8'],
-      }),
-    ),
-  },
-  { title: 'Bucketing', description: 'Assigns people to rollouts and variants as another service does.' },
-)
+  ),
+  identifier_prefix: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
+      examples: [''],
+    }),
+  ),
+  encoding: Type.Optional(
+    Type.String({
+      enum: ['utf-8', 'utf-16', 'latin-1'],
+      description: 'How text that is not ASCII is hashed; `utf-8` by default.',
+      examples: ['utf-8'],
+    }),
+  ),
+})
 
-const Split = Type.Object(
+const Split = NamedObject(
+  'Split',
+  'Distributes the people in this condition among variants. People in no range go to the next condition.',
   {
     variants: Type.Array(
-      Type.Object(
-        {
-          variant: Type.Optional(Nullable(Text('Key of a variant of the flag.', 'control'))),
-          value: Type.Optional(
-            Nullable(Bool('Value of the flag instead of a variant: `true` for on, `false` for off.', null)),
-          ),
-          weight: Type.Optional(
-            Type.Number({ minimum: 0, description: 'In proportion to the other weights.', examples: [50] }),
-          ),
-          range: Type.Optional(
-            Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
-              minItems: 2,
-              maxItems: 2,
-              description: 'Positions from 0 to 1 instead of a weight, the end excluded.',
-            }),
-          ),
-        },
-        { title: 'SplitVariant', description: 'A part of a split: a variant with a weight or a range.' },
-      ),
+      NamedObject('SplitVariant', 'A part of a split: a variant with a weight or a range.', {
+        variant: Type.Optional(Nullable(Text('Key of a variant of the flag.', 'control'))),
+        value: Type.Optional(
+          Nullable(Bool('Value of the flag instead of a variant: `true` for on, `false` for off.', null)),
+        ),
+        weight: Type.Optional(
+          Type.Number({ minimum: 0, description: 'In proportion to the other weights.', examples: [50] }),
+        ),
+        range: Type.Optional(
+          Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
+            minItems: 2,
+            maxItems: 2,
+            description: 'Positions from 0 to 1 instead of a weight, the end excluded.',
+          }),
+        ),
+      }),
       { minItems: 1, description: 'The parts, in the order of their buckets.' },
     ),
     bucketing: Type.Optional(Nullable(Bucketing)),
   },
-  {
-    title: 'Split',
-    description:
-      'Distributes the people in this condition among variants. People in no range go to the next condition.',
-  },
 )
 
-export const Condition = Type.Object(
-  {
-    properties: Type.Optional(
-      Nullable(Type.Array(PropertyFilter, { description: 'All of these must match. Empty: everyone matches.' })),
+export const Condition = NamedObject('Condition', 'A release condition: property filters and a rollout percentage.', {
+  properties: Type.Optional(
+    Nullable(Type.Array(PropertyFilter, { description: 'All of these must match. Empty: everyone matches.' })),
+  ),
+  rollout_percentage: Type.Optional(
+    Nullable(
+      Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description: 'Percentage of the matching subjects; null means 100.',
+        examples: [100],
+      }),
     ),
-    rollout_percentage: Type.Optional(
-      Nullable(
-        Type.Number({
-          minimum: 0,
-          maximum: 100,
-          description: 'Percentage of the matching subjects; null means 100.',
-          examples: [100],
-        }),
-      ),
+  ),
+  variant: Type.Optional(Nullable(Text('Key of the variant that everyone in this condition gets.', null))),
+  value: Type.Optional(
+    Nullable(
+      Type.Literal(false, {
+        description: 'With `false`, the flag is off for the people in this condition.',
+        examples: [null],
+      }),
     ),
-    variant: Type.Optional(Nullable(Text('Key of the variant that everyone in this condition gets.', null))),
-    value: Type.Optional(
-      Nullable(
-        Type.Literal(false, {
-          description: 'With `false`, the flag is off for the people in this condition.',
-          examples: [null],
-        }),
-      ),
-    ),
-    aggregation_group_type_index: groupTypeIndex('Buckets this condition by another entity than the flag.'),
-    bucketing: Type.Optional(Nullable(Bucketing)),
-    split: Type.Optional(Nullable(Split)),
-  },
-  { title: 'Condition', description: 'A release condition: property filters and a rollout percentage.' },
-)
+  ),
+  aggregation_group_type_index: groupTypeIndex('Buckets this condition by another entity than the flag.'),
+  bucketing: Type.Optional(Nullable(Bucketing)),
+  split: Type.Optional(Nullable(Split)),
+})
 
-export const Variant = Type.Object(
-  {
-    key: Text('Value of the flag for this variant.', 'control'),
-    name: Type.Optional(Nullable(Text('Description of the variant.'))),
-    rollout_percentage: Type.Number({
-      minimum: 0,
-      maximum: 100,
-      description: 'Percentage of the subjects who get this variant. All variants add up to 100.',
-      examples: [50],
-    }),
-  },
-  { title: 'Variant', description: 'A value of a multivariate flag.' },
-)
+export const Variant = NamedObject('Variant', 'A value of a multivariate flag.', {
+  key: Text('Value of the flag for this variant.', 'control'),
+  name: Type.Optional(Nullable(Text('Description of the variant.'))),
+  rollout_percentage: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: 'Percentage of the subjects who get this variant. All variants add up to 100.',
+    examples: [50],
+  }),
+})
 
-const Holdout = Type.Object(
-  {
-    id: Type.Optional(
-      Nullable(
-        Type.Union([Type.Integer(), Type.String()], { description: 'Id of the holdout; part of its variant key.' }),
-      ),
+const Holdout = NamedObject('Holdout', 'Subjects who never get the flag.', {
+  id: Type.Optional(
+    Nullable(
+      Type.Union([Type.Integer(), Type.String()], { description: 'Id of the holdout; part of its variant key.' }),
     ),
-    exclusion_percentage: Type.Optional(
-      Nullable(
-        Type.Number({ minimum: 0, maximum: 100, description: 'Percentage of subjects who never get the flag.' }),
-      ),
-    ),
-  },
-  { title: 'Holdout', description: 'Subjects who never get the flag.' },
-)
+  ),
+  exclusion_percentage: Type.Optional(
+    Nullable(Type.Number({ minimum: 0, maximum: 100, description: 'Percentage of subjects who never get the flag.' })),
+  ),
+})
 
-const Multivariate = Type.Object(
-  {
-    variants: Type.Optional(Nullable(Type.Array(Variant, { description: 'Variants, in the order of their buckets.' }))),
-  },
-  { title: 'Multivariate', description: 'Turns a flag into one with several values.' },
-)
+const Multivariate = NamedObject('Multivariate', 'Turns a flag into one with several values.', {
+  variants: Type.Optional(Nullable(Type.Array(Variant, { description: 'Variants, in the order of their buckets.' }))),
+})
 
 export const Filters = Type.Object(
   {
@@ -266,46 +244,43 @@ export const Filters = Type.Object(
   },
 )
 
-const BehavioralFilter = Type.Object(
-  {
-    type: Type.Literal('behavioral', { description: 'A filter on what the person did.' }),
-    value: Type.String({
-      enum: ['performed_event', 'performed_event_multiple', 'performed_event_first_time'],
-      description: 'Whether the event was performed, how often, or for the first time, in the window.',
-      examples: ['performed_event_multiple'],
+const BehavioralFilter = NamedObject('BehavioralFilter', 'How often a person performed an event in the last days.', {
+  type: Type.Literal('behavioral', { description: 'A filter on what the person did.' }),
+  value: Type.String({
+    enum: ['performed_event', 'performed_event_multiple', 'performed_event_first_time'],
+    description: 'Whether the event was performed, how often, or for the first time, in the window.',
+    examples: ['performed_event_multiple'],
+  }),
+  key: Type.String({ maxLength: 200, description: 'Name of the event.', examples: ['paid'] }),
+  event_type: Type.Optional(Type.Literal('events', { description: 'Actions are not supported.' })),
+  time_value: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Length of the window: 1 to 366 days in all.', examples: [30] }),
+  ),
+  time_interval: Type.Optional(
+    Type.String({
+      enum: ['day', 'week', 'month', 'year'],
+      description: 'Unit of `time_value`: 1, 7, 30 or 365 calendar days in UTC, today included.',
+      examples: ['day'],
     }),
-    key: Type.String({ maxLength: 200, description: 'Name of the event.', examples: ['paid'] }),
-    event_type: Type.Optional(Type.Literal('events', { description: 'Actions are not supported.' })),
-    time_value: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Length of the window: 1 to 366 days in all.', examples: [30] }),
-    ),
-    time_interval: Type.Optional(
-      Type.String({
-        enum: ['day', 'week', 'month', 'year'],
-        description: 'Unit of `time_value`: 1, 7, 30 or 365 calendar days in UTC, today included.',
-        examples: ['day'],
-      }),
-    ),
-    explicit_datetime: Type.Optional(Nullable(Text('The window as one text, instead of the two.', '-30d'))),
-    operator: Type.Optional(
-      Type.String({
-        enum: ['gte', 'gt', 'lte', 'lt', 'exact'],
-        description: 'How the number of events is compared, for `performed_event_multiple`.',
-        examples: ['gte'],
-      }),
-    ),
-    operator_value: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000_000,
-        description: 'What the number is compared with. People without an event have 0.',
-        examples: [3],
-      }),
-    ),
-    negation: Type.Optional(Nullable(Bool('Whether to match who did not.', false))),
-  },
-  { title: 'BehavioralFilter', description: 'How often a person performed an event in the last days.' },
-)
+  ),
+  explicit_datetime: Type.Optional(Nullable(Text('The window as one text, instead of the two.', '-30d'))),
+  operator: Type.Optional(
+    Type.String({
+      enum: ['gte', 'gt', 'lte', 'lt', 'exact'],
+      description: 'How the number of events is compared, for `performed_event_multiple`.',
+      examples: ['gte'],
+    }),
+  ),
+  operator_value: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: 'What the number is compared with. People without an event have 0.',
+      examples: [3],
+    }),
+  ),
+  negation: Type.Optional(Nullable(Bool('Whether to match who did not.', false))),
+})
 
 const CohortFilterGroup = Type.Object(
   {
@@ -340,50 +315,46 @@ export const CohortFilters = Type.Object(
   },
 )
 
-const RollbackMetric = Type.Object(
-  {
-    event: Type.Optional(Text('Name of the event to count.', 'checkout failed')),
-    name: Type.Optional(Text('Name of a pushed metric, instead of `event`.')),
-    math: Type.Optional(
-      Type.String({
-        enum: ['count', 'rate', 'average', 'sum', 'minimum', 'maximum'],
-        description: 'How values are aggregated: `count` or `rate` of events; all but `rate` for a pushed metric.',
-      }),
-    ),
-    per: Type.Optional(Text('Event whose number the rate is relative to.')),
-    properties: Type.Optional(Type.Array(PropertyFilter, { description: 'Only events with these properties.' })),
-    only_flagged: Type.Optional(Bool('Only events that carry the flag as on.')),
-  },
-  { title: 'RollbackMetric', description: 'What a rollback condition measures.' },
-)
+const RollbackMetric = NamedObject('RollbackMetric', 'What a rollback condition measures.', {
+  event: Type.Optional(Text('Name of the event to count.', 'checkout failed')),
+  name: Type.Optional(Text('Name of a pushed metric, instead of `event`.')),
+  math: Type.Optional(
+    Type.String({
+      enum: ['count', 'rate', 'average', 'sum', 'minimum', 'maximum'],
+      description: 'How values are aggregated: `count` or `rate` of events; all but `rate` for a pushed metric.',
+    }),
+  ),
+  per: Type.Optional(Text('Event whose number the rate is relative to.')),
+  properties: Type.Optional(Type.Array(PropertyFilter, { description: 'Only events with these properties.' })),
+  only_flagged: Type.Optional(Bool('Only events that carry the flag as on.')),
+})
 
-const RollbackCondition = Type.Object(
-  {
-    metric: Type.Union([RollbackMetric, Type.String()], {
-      description: 'The metric, or the name of a pushed metric.',
+const RollbackCondition = NamedObject('RollbackCondition', 'A metric over a window, compared with a threshold.', {
+  metric: Type.Union([RollbackMetric, Type.String()], {
+    description: 'The metric, or the name of a pushed metric.',
+  }),
+  operator: Type.String({
+    enum: ['gt', 'gte', 'lt', 'lte', '>', '>=', '<', '<='],
+    description: 'How the metric is compared with the threshold.',
+  }),
+  threshold: Numeric('Value that the metric is compared with.', 10),
+  window_minutes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_080,
+      description: 'Length of the window; 60 by default.',
+      examples: [15],
     }),
-    operator: Type.String({
-      enum: ['gt', 'gte', 'lt', 'lte', '>', '>=', '<', '<='],
-      description: 'How the metric is compared with the threshold.',
-    }),
-    threshold: Numeric('Value that the metric is compared with.', 10),
-    window_minutes: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_080,
-        description: 'Length of the window; 60 by default.',
-        examples: [15],
-      }),
-    ),
-    minimum_samples: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'With fewer samples the condition does not hold; 1 by default.' }),
-    ),
-  },
-  { title: 'RollbackCondition', description: 'A metric over a window, compared with a threshold.' },
-)
+  ),
+  minimum_samples: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'With fewer samples the condition does not hold; 1 by default.' }),
+  ),
+})
 
 /** A condition that cannot be parsed is stored and never triggers, so that anything else is allowed as well. */
-export const RollbackConditions = Type.Object(
+export const RollbackConditions = NamedObject(
+  'RollbackConditions',
+  'When the flag is switched off automatically; empty for never.',
   {
     conditions: Type.Optional(
       Type.Unknown({
@@ -393,30 +364,23 @@ export const RollbackConditions = Type.Object(
       }),
     ),
   },
-  {
-    title: 'RollbackConditions',
-    description: 'When the flag is switched off automatically; empty for never.',
-  },
 )
 
-export const FlagDefinition = Type.Object(
-  {
-    id: Integer('Id of the flag.', 12),
-    team_id: Integer('Project id.', 1),
-    name: Text('Description of the flag.', 'The checkout with one page'),
-    key: Text('Key of the flag.', 'new-checkout'),
-    filters: Filters,
-    deleted: Bool('Always false.', false),
-    active: Bool('Whether the flag is switched on.', true),
-    ensure_experience_continuity: Bool('Whether SDKs must evaluate the flag remotely.', false),
-    has_encrypted_payloads: Bool('Always false.', false),
-    version: Integer('Version of the flag.', 1),
-    evaluation_runtime: Type.String({ enum: ['server', 'client', 'all'], description: 'Which SDKs use the flag.' }),
-    evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts of the flag.', examples: [[]] }),
-    bucketing_identifier: Nullable(
-      Type.String({ enum: ['distinct_id', 'device_id'], description: 'Id that decides the bucket.' }),
-    ),
-    has_experiment: Bool('Always false.', false),
-  },
-  { title: 'FlagDefinition', description: 'A flag as SDKs evaluate it locally.' },
-)
+export const FlagDefinition = NamedObject('FlagDefinition', 'A flag as SDKs evaluate it locally.', {
+  id: Integer('Id of the flag.', 12),
+  team_id: Integer('Project id.', 1),
+  name: Text('Description of the flag.', 'The checkout with one page'),
+  key: Text('Key of the flag.', 'new-checkout'),
+  filters: Filters,
+  deleted: Bool('Always false.', false),
+  active: Bool('Whether the flag is switched on.', true),
+  ensure_experience_continuity: Bool('Whether SDKs must evaluate the flag remotely.', false),
+  has_encrypted_payloads: Bool('Always false.', false),
+  version: Integer('Version of the flag.', 1),
+  evaluation_runtime: Type.String({ enum: ['server', 'client', 'all'], description: 'Which SDKs use the flag.' }),
+  evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts of the flag.', examples: [[]] }),
+  bucketing_identifier: Nullable(
+    Type.String({ enum: ['distinct_id', 'device_id'], description: 'Id that decides the bucket.' }),
+  ),
+  has_experiment: Bool('Always false.', false),
+})

@@ -2,27 +2,37 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, IdInput, IdParam, Instant, Integer, Nullable, OneOf, ProjectParams, Text } from '../schema.ts'
+import {
+  Bool,
+  IdInput,
+  IdParam,
+  Instant,
+  Integer,
+  NamedObject,
+  Nullable,
+  OneOf,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const flagLinksMax = 20
 export const flagCommentCharactersMax = 10_000
 export const dependencyNodesMax = 200
 
-const FlagLink = Type.Object(
-  {
-    title: Type.String({ maxLength: 200, description: 'Text of the link.', examples: ['SHOP-123'] }),
-    url: Type.String({
-      maxLength: 2000,
-      description: 'An http or https URL.',
-      examples: ['https://issues.example.com/SHOP-123'],
-    }),
-  },
-  { title: 'FlagLink', description: 'A link to something about the flag, such as an issue.' },
-)
+const FlagLink = NamedObject('FlagLink', 'A link to something about the flag, such as an issue.', {
+  title: Type.String({ maxLength: 200, description: 'Text of the link.', examples: ['SHOP-123'] }),
+  url: Type.String({
+    maxLength: 2000,
+    description: 'An http or https URL.',
+    examples: ['https://issues.example.com/SHOP-123'],
+  }),
+})
 const expectedEnd = (description: string) => Type.String({ maxLength: 32, description, examples: ['2026-12-31'] })
 
-export const FlagDetails = Type.Object(
+export const FlagDetails = NamedObject(
+  'FlagDetails',
+  'Who looks after a flag, until when, and where more is written about it.',
   {
     flag_id: Integer('Id of the flag.', 12),
     owner: Nullable(UserBasic),
@@ -30,90 +40,65 @@ export const FlagDetails = Type.Object(
     links: Type.Array(FlagLink, { description: 'Links, at most 20.' }),
     comment_count: Integer('Number of comments.', 2),
   },
-  { title: 'FlagDetails', description: 'Who looks after a flag, until when, and where more is written about it.' },
 )
 export type FlagDetails = Static<typeof FlagDetails>
 
-export const FlagComment = Type.Object(
-  {
-    id: Integer('Unique id of the comment.', 3),
-    text: Text('The comment.', 'Remove after the migration.'),
-    created_by: UserBasic,
-    created_at: Instant('When it was written.'),
-  },
-  { title: 'FlagComment', description: 'A comment on a flag.' },
-)
+export const FlagComment = NamedObject('FlagComment', 'A comment on a flag.', {
+  id: Integer('Unique id of the comment.', 3),
+  text: Text('The comment.', 'Remove after the migration.'),
+  created_by: UserBasic,
+  created_at: Instant('When it was written.'),
+})
 export type FlagComment = Static<typeof FlagComment>
 
-const UsingFlag = Type.Object(
-  {
-    id: Integer('Id of the flag.', 13),
-    key: Text('Key of the flag.', 'new-cart'),
-    active: Bool('Whether the flag is on.'),
-  },
-  { title: 'UsingFlag', description: 'A flag with a condition on this one.' },
-)
-const UsingCohort = Type.Object(
-  {
-    id: Integer('Id of the cohort.', 4),
-    name: Text('Name of the cohort.', 'Paying'),
-  },
-  { title: 'UsingCohort', description: 'A cohort whose filters refer to this one.' },
-)
-export const UsedBy = Type.Object(
-  {
-    flags: Type.Array(UsingFlag, { description: 'Flags whose conditions use it directly.' }),
-    cohorts: Type.Array(UsingCohort, { description: 'Cohorts whose filters use it directly.' }),
-    pending_schedules: Integer('Number of its pending scheduled changes.', 1),
-    environments: Type.Array(
-      Type.Object(
-        {
-          project_id: Integer('Id of the project.', 2),
-          name: Text('Name of the environment.', 'Production'),
-          active: Bool('Whether the flag is on there.'),
-        },
-        { title: 'UsingEnvironment', description: 'Another environment with a flag of the same key.' },
-      ),
-      { description: 'Other environments with the same flag.' },
-    ),
-    last_called_at: Nullable(Instant('When its value was last requested.')),
-    code_references: Integer('Number of lines of code that name it.', 3),
-    code_repositories: Type.Array(Text('Name of a repository.', 'acme/shop'), {
-      description: 'Repositories with these lines.',
+const UsingFlag = NamedObject('UsingFlag', 'A flag with a condition on this one.', {
+  id: Integer('Id of the flag.', 13),
+  key: Text('Key of the flag.', 'new-cart'),
+  active: Bool('Whether the flag is on.'),
+})
+const UsingCohort = NamedObject('UsingCohort', 'A cohort whose filters refer to this one.', {
+  id: Integer('Id of the cohort.', 4),
+  name: Text('Name of the cohort.', 'Paying'),
+})
+export const UsedBy = NamedObject('UsedBy', 'What depends on a flag or a cohort.', {
+  flags: Type.Array(UsingFlag, { description: 'Flags whose conditions use it directly.' }),
+  cohorts: Type.Array(UsingCohort, { description: 'Cohorts whose filters use it directly.' }),
+  pending_schedules: Integer('Number of its pending scheduled changes.', 1),
+  environments: Type.Array(
+    NamedObject('UsingEnvironment', 'Another environment with a flag of the same key.', {
+      project_id: Integer('Id of the project.', 2),
+      name: Text('Name of the environment.', 'Production'),
+      active: Bool('Whether the flag is on there.'),
     }),
-  },
-  { title: 'UsedBy', description: 'What depends on a flag or a cohort.' },
-)
+    { description: 'Other environments with the same flag.' },
+  ),
+  last_called_at: Nullable(Instant('When its value was last requested.')),
+  code_references: Integer('Number of lines of code that name it.', 3),
+  code_repositories: Type.Array(Text('Name of a repository.', 'acme/shop'), {
+    description: 'Repositories with these lines.',
+  }),
+})
 export type UsedBy = Static<typeof UsedBy>
 
 const dependencyKinds = ['flag', 'cohort'] as const
-const DependencyReference = Type.Object(
-  {
-    kind: OneOf(dependencyKinds, { description: 'What it is.', examples: ['flag'] }),
-    id: Integer('Id of the flag or cohort.', 12),
-  },
-  { title: 'DependencyReference', description: 'A flag or a cohort.' },
-)
-const DependencyNode = Type.Object(
-  {
-    ...DependencyReference.properties,
-    name: Text('Key of the flag, or name of the cohort.', 'new-cart'),
-    active: Nullable(Bool('Whether the flag is on; null for a cohort.')),
-    uses: Type.Array(DependencyReference, {
-      description: 'Listed flags and cohorts that its conditions use directly.',
-    }),
-  },
-  { title: 'DependencyNode', description: 'A flag or a cohort with what it depends on.' },
-)
+const DependencyReference = NamedObject('DependencyReference', 'A flag or a cohort.', {
+  kind: OneOf(dependencyKinds, { description: 'What it is.', examples: ['flag'] }),
+  id: Integer('Id of the flag or cohort.', 12),
+})
+const DependencyNode = NamedObject('DependencyNode', 'A flag or a cohort with what it depends on.', {
+  ...DependencyReference.properties,
+  name: Text('Key of the flag, or name of the cohort.', 'new-cart'),
+  active: Nullable(Bool('Whether the flag is on; null for a cohort.')),
+  uses: Type.Array(DependencyReference, {
+    description: 'Listed flags and cohorts that its conditions use directly.',
+  }),
+})
 export type DependencyNode = Static<typeof DependencyNode>
 
-export const FlagDependencies = Type.Object(
-  {
-    count: Integer('Number of flags and cohorts; more than are listed in a large project.'),
-    results: Type.Array(DependencyNode, { description: `At most ${dependencyNodesMax}.` }),
-  },
-  { title: 'FlagDependencies', description: 'Which flags depend on which.' },
-)
+export const FlagDependencies = NamedObject('FlagDependencies', 'Which flags depend on which.', {
+  count: Integer('Number of flags and cohorts; more than are listed in a large project.'),
+  results: Type.Array(DependencyNode, { description: `At most ${dependencyNodesMax}.` }),
+})
 export type FlagDependencies = Static<typeof FlagDependencies>
 
 export const healthChecks = ['stale', 'never_evaluated', 'constant', 'fully_rolled_out', 'no_owner', 'expired'] as const
@@ -130,28 +115,25 @@ export const Check = Type.Union(
   { description: 'Name of a check.', examples: ['stale'] },
 )
 
-export const FlagHealth = Type.Object(
-  {
-    id: Integer('Id of the flag.', 12),
-    key: Text('Key of the flag.', 'new-checkout'),
-    name: Text('Description of the flag.', 'The new checkout'),
-    active: Bool('Whether the flag is on.'),
-    created_at: Instant('When the flag was created.'),
-    updated_at: Instant('When the flag was last changed.'),
-    last_called_at: Nullable(Instant('When its value was last requested.')),
-    checks: Type.Array(Check, { description: 'The checks that the flag does not pass.' }),
-    constant_value: Nullable(
-      Type.Union([Type.Boolean(), Type.String()], {
-        description: 'The only value that an active flag can have; null when there are several.',
-        examples: [true],
-      }),
-    ),
-    owner: Nullable(UserBasic),
-    expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
-    can_edit: Bool('Whether the caller can edit the flag.', true),
-  },
-  { title: 'FlagHealth', description: 'What is due for a flag.' },
-)
+export const FlagHealth = NamedObject('FlagHealth', 'What is due for a flag.', {
+  id: Integer('Id of the flag.', 12),
+  key: Text('Key of the flag.', 'new-checkout'),
+  name: Text('Description of the flag.', 'The new checkout'),
+  active: Bool('Whether the flag is on.'),
+  created_at: Instant('When the flag was created.'),
+  updated_at: Instant('When the flag was last changed.'),
+  last_called_at: Nullable(Instant('When its value was last requested.')),
+  checks: Type.Array(Check, { description: 'The checks that the flag does not pass.' }),
+  constant_value: Nullable(
+    Type.Union([Type.Boolean(), Type.String()], {
+      description: 'The only value that an active flag can have; null when there are several.',
+      examples: [true],
+    }),
+  ),
+  owner: Nullable(UserBasic),
+  expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
+  can_edit: Bool('Whether the caller can edit the flag.', true),
+})
 export type FlagHealth = Static<typeof FlagHealth>
 
 const project = '/api/projects/:project_id' as const

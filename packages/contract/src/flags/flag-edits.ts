@@ -1,19 +1,16 @@
 import Type from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObjectInput, FreeValueInput, kibibyte, mebibyte } from '../schema.ts'
+import { Bool, FreeObjectInput, FreeValueInput, kibibyte, mebibyte, NamedObject } from '../schema.ts'
 import { Flag, FlagParams } from './flags.ts'
 
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 
 /** The flag after the action. */
-const Result = Type.Object(
-  {
-    ...Flag.properties,
-    dry_run: Type.Optional(Bool('Nothing was stored; this is how the flag would be.')),
-    requires_approval: Type.Optional(Bool('With `dry_run`: the change would need approval.')),
-  },
-  { title: 'FeatureFlagEdit', description: 'The flag after the edit.' },
-)
+const Result = NamedObject('FeatureFlagEdit', 'The flag after the edit.', {
+  ...Flag.properties,
+  dry_run: Type.Optional(Bool('Nothing was stored; this is how the flag would be.')),
+  requires_approval: Type.Optional(Bool('With `dry_run`: the change would need approval.')),
+})
 
 const preconditions = {
   expected_version: Type.Optional(Type.Integer({ minimum: 1, description: '409 unless the flag has this version.' })),

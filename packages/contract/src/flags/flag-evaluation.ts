@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObject, Integer, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, FreeObject, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 import { Flag } from './flags.ts'
 
 const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
@@ -8,21 +8,18 @@ const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
   examples: [true],
 })
 
-export const EvaluationReason = Type.Object(
-  {
-    value: FlagValue,
-    evaluation: Type.Object(
-      {
-        reason: Text('Code of the reason.', 'condition_match'),
-        condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
-        description: Text('The reason in words.', 'Matched condition set 1'),
-      },
-      { description: 'What decided.' },
-    ),
-    trace: Type.Optional(FreeObject('Why, and why not: every condition and filter with what it saw.')),
-  },
-  { title: 'EvaluationReason', description: 'The value of a flag with the reason for it.' },
-)
+export const EvaluationReason = NamedObject('EvaluationReason', 'The value of a flag with the reason for it.', {
+  value: FlagValue,
+  evaluation: Type.Object(
+    {
+      reason: Text('Code of the reason.', 'condition_match'),
+      condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+      description: Text('The reason in words.', 'Matched condition set 1'),
+    },
+    { description: 'What decided.' },
+  ),
+  trace: Type.Optional(FreeObject('Why, and why not: every condition and filter with what it saw.')),
+})
 export type EvaluationReason = Static<typeof EvaluationReason>
 
 const flags = '/api/projects/:project_id/feature_flags' as const

@@ -1,30 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Integer } from '../schema.ts'
+import { Bool, Integer, NamedObject } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const presentPeopleMax = 10
 /** A page that reports less often is taken for closed. */
 export const presenceSeconds = 90
 
-const PresentPerson = Type.Object(
-  {
-    user: UserBasic,
-    is_editing: Bool('Whether the person has unsaved changes.', true),
-  },
-  { title: 'PresentPerson', description: 'Someone else who has the flag open in the dashboard.' },
-)
+const PresentPerson = NamedObject('PresentPerson', 'Someone else who has the flag open in the dashboard.', {
+  user: UserBasic,
+  is_editing: Bool('Whether the person has unsaved changes.', true),
+})
 
-export const FlagPresence = Type.Object(
-  {
-    count: Integer('Number of other people.', 1),
-    results: Type.Array(PresentPerson, {
-      description: `Those who edit first; at most ${presentPeopleMax}.`,
-    }),
-  },
-  { title: 'FlagPresence', description: 'Who else has a flag open in the dashboard.' },
-)
+export const FlagPresence = NamedObject('FlagPresence', 'Who else has a flag open in the dashboard.', {
+  count: Integer('Number of other people.', 1),
+  results: Type.Array(PresentPerson, {
+    description: `Those who edit first; at most ${presentPeopleMax}.`,
+  }),
+})
 export type FlagPresence = Static<typeof FlagPresence>
 
 const path = '/api/projects/:project_id/feature_flags/:id/presence/:page_id' as const
@@ -48,10 +42,9 @@ export const flagPresenceRoutes = {
     operationId: 'reportFlagPresence',
     summary: 'Report that a flag is open in the dashboard, and list who else has it open',
     description: `A report counts for ${presenceSeconds} seconds; repeat it while the page is visible. Nothing is stored: nodes keep reports in memory and notify each other with \`NOTIFY\`. The change stream emits \`presence\` when someone else opens, edits or closes the flag.`,
-    body: Type.Object(
-      { is_editing: Bool('Whether the page has unsaved changes.', false) },
-      { title: 'FlagPresenceReport', description: 'What the page is doing.' },
-    ),
+    body: NamedObject('FlagPresenceReport', 'What the page is doing.', {
+      is_editing: Bool('Whether the page has unsaved changes.', false),
+    }),
     responses: { 200: FlagPresence },
   }),
   leave: route.delete(path, {

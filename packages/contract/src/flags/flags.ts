@@ -12,6 +12,7 @@ import {
   Integer,
   kibibyte,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   ShapedObject,
@@ -23,55 +24,52 @@ import { activityAnswer, activityQuery } from './activity.ts'
 import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
 
 /** Contract 2.1; the last five fields are Halyard's. */
-export const Flag = Type.Object(
-  {
-    id: Integer('Unique id of the flag.', 12),
-    name: Text('The description of the flag.', 'The checkout with one page'),
-    key: Text('Key by which applications evaluate the flag; unique in the project.', 'new-checkout'),
-    filters: ShapedObject(Filters),
-    deleted: Bool('Whether the flag is soft-deleted.', false),
-    active: Bool('Whether the flag is switched on. An inactive flag evaluates to `false`.', true),
-    created_by: UserBasic,
-    created_at: Instant('When the flag was created.'),
-    is_simple_flag: Bool('Whether the flag is a single rollout percentage for everyone.', true),
-    rollout_percentage: Nullable(Integer('Rollout percentage of a simple flag; null for other flags.', 100)),
-    ensure_experience_continuity: Bool('Whether a person keeps the same value before and after sign-in.', false),
-    experiment_set: Type.Array(Type.Integer(), { description: 'Ids of experiments. Always empty.', examples: [[]] }),
-    surveys: FreeObject('Always empty.', {}),
-    features: FreeObject('Early access features. Always empty.', {}),
-    rollback_conditions: ShapedObject(RollbackConditions),
-    performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
-    can_edit: Bool('Whether the caller can edit the flag.', true),
-    tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
-    usage_dashboard: Integer('Id of the dashboard that shows the usage of the flag.', 3),
-    analytics_dashboards: Type.Array(Type.Integer(), {
-      description: 'Ids of other dashboards of the flag.',
-      examples: [[]],
+export const Flag = NamedObject('FeatureFlag', 'A feature flag of a project.', {
+  id: Integer('Unique id of the flag.', 12),
+  name: Text('The description of the flag.', 'The checkout with one page'),
+  key: Text('Key by which applications evaluate the flag; unique in the project.', 'new-checkout'),
+  filters: ShapedObject(Filters),
+  deleted: Bool('Whether the flag is soft-deleted.', false),
+  active: Bool('Whether the flag is switched on. An inactive flag evaluates to `false`.', true),
+  created_by: UserBasic,
+  created_at: Instant('When the flag was created.'),
+  is_simple_flag: Bool('Whether the flag is a single rollout percentage for everyone.', true),
+  rollout_percentage: Nullable(Integer('Rollout percentage of a simple flag; null for other flags.', 100)),
+  ensure_experience_continuity: Bool('Whether a person keeps the same value before and after sign-in.', false),
+  experiment_set: Type.Array(Type.Integer(), { description: 'Ids of experiments. Always empty.', examples: [[]] }),
+  surveys: FreeObject('Always empty.', {}),
+  features: FreeObject('Early access features. Always empty.', {}),
+  rollback_conditions: ShapedObject(RollbackConditions),
+  performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
+  can_edit: Bool('Whether the caller can edit the flag.', true),
+  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
+  usage_dashboard: Integer('Id of the dashboard that shows the usage of the flag.', 3),
+  analytics_dashboards: Type.Array(Type.Integer(), {
+    description: 'Ids of other dashboards of the flag.',
+    examples: [[]],
+  }),
+  has_enriched_analytics: Bool('Whether the usage dashboard shows views and interactions.', false),
+  version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
+  bucketing_identifier: Nullable(
+    Type.String({
+      enum: ['distinct_id', 'device_id'],
+      description: '`distinct_id` (default) or `device_id`.',
+      examples: ['distinct_id'],
     }),
-    has_enriched_analytics: Bool('Whether the usage dashboard shows views and interactions.', false),
-    version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
-    bucketing_identifier: Nullable(
-      Type.String({
-        enum: ['distinct_id', 'device_id'],
-        description: '`distinct_id` (default) or `device_id`.',
-        examples: ['distinct_id'],
-      }),
-    ),
-    evaluation_runtime: Nullable(
-      Type.String({
-        enum: ['server', 'client', 'all'],
-        description: '`server`, `client` or `all`.',
-        examples: ['all'],
-      }),
-    ),
-    evaluation_contexts: Type.Array(Type.String(), {
-      description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
-      examples: [[]],
+  ),
+  evaluation_runtime: Nullable(
+    Type.String({
+      enum: ['server', 'client', 'all'],
+      description: '`server`, `client` or `all`.',
+      examples: ['all'],
     }),
-    archived: Bool('Retired: neither listed by default nor evaluated.', false),
-  },
-  { title: 'FeatureFlag', description: 'A feature flag of a project.' },
-)
+  ),
+  evaluation_contexts: Type.Array(Type.String(), {
+    description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
+    examples: [[]],
+  }),
+  archived: Bool('Retired: neither listed by default nor evaluated.', false),
+})
 export type Flag = Static<typeof Flag>
 
 export const flagKeyCharactersMax = 400
@@ -180,7 +178,9 @@ export type FlagWrite = Static<typeof FlagWrite>
 export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
 const flags = '/api/projects/:project_id/feature_flags' as const
-const LocalEvaluation = Type.Object(
+const LocalEvaluation = NamedObject(
+  'LocalEvaluation',
+  'Definitions for SDKs that evaluate locally, in the shape of a flag.',
   {
     ...Flag.properties,
     flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
@@ -189,12 +189,11 @@ const LocalEvaluation = Type.Object(
     minimal_flag_called_events: Bool('Whether SDKs may send reduced `$feature_flag_called` events.', false),
     property_matching_version: Integer('How `exact` compares; see the project.', 2),
   },
-  { title: 'LocalEvaluation', description: 'Definitions for SDKs that evaluate locally, in the shape of a flag.' },
 )
-const FlagActivity = Type.Object(
-  { ...Flag.properties, ...activityAnswer },
-  { title: 'FeatureFlagActivity', description: 'A page of activity in the shape of a flag.' },
-)
+const FlagActivity = NamedObject('FeatureFlagActivity', 'A page of activity in the shape of a flag.', {
+  ...Flag.properties,
+  ...activityAnswer,
+})
 
 const projectRoute = routesOf('Feature flags', { params: ProjectParams })
 const flagRoute = routesOf('Feature flags', { params: FlagParams })
@@ -268,14 +267,11 @@ export const flagRoutes = {
       'A flag older than 30 days is stale when it was not evaluated in the last 30 days, or when it has one value for everyone.',
     access: inProject('feature_flag:read'),
     responses: {
-      200: Type.Object(
-        {
-          status: Type.String({ enum: ['active', 'inactive', 'stale', 'deleted'], description: 'Status of the flag.' }),
-          reason: Text('Why the flag has this status.', 'The flag is younger than 30 days.'),
-          last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
-        },
-        { title: 'FeatureFlagStatus', description: 'Whether a flag is still of use.' },
-      ),
+      200: NamedObject('FeatureFlagStatus', 'Whether a flag is still of use.', {
+        status: Type.String({ enum: ['active', 'inactive', 'stale', 'deleted'], description: 'Status of the flag.' }),
+        reason: Text('Why the flag has this status.', 'The flag is younger than 30 days.'),
+        last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
+      }),
     },
   }),
   activity: flagRoute.get(`${flags}/:id/activity`, {

@@ -1,63 +1,57 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Integer, mebibyte, Nullable, ProjectParams, ShapedObjectInput, Text } from '../schema.ts'
+import { Integer, mebibyte, NamedObject, Nullable, ProjectParams, ShapedObjectInput, Text } from '../schema.ts'
 import { Cohort } from './cohorts.ts'
 import { Condition } from './flag-definition.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 
-const SampledSubject = Type.Object(
-  {
-    id: Text('The UUID of the person, or the key of the group.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
-    distinct_id: Nullable(Text('A distinct id of the person.', 'user-1')),
-    name: Text('Display name.', 'ada@example.com'),
-    before: Type.Union([Type.Boolean(), Type.String()], { description: 'Current value.', examples: [false] }),
-    after: Type.Union([Type.Boolean(), Type.String()], { description: 'Value with the change.', examples: [true] }),
-  },
-  { title: 'SampledSubject', description: 'A person or group whose value would change.' },
-)
+const SampledSubject = NamedObject('SampledSubject', 'A person or group whose value would change.', {
+  id: Text('The UUID of the person, or the key of the group.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+  distinct_id: Nullable(Text('A distinct id of the person.', 'user-1')),
+  name: Text('Display name.', 'ada@example.com'),
+  before: Type.Union([Type.Boolean(), Type.String()], { description: 'Current value.', examples: [false] }),
+  after: Type.Union([Type.Boolean(), Type.String()], { description: 'Value with the change.', examples: [true] }),
+})
 
 /** The number of affected subjects and, with `compare_to`, of gains and losses. */
-export const BlastRadius = Type.Object(
-  {
-    ...Flag.properties,
-    users_affected: Integer('Number of subjects that match a condition, ignoring rollout percentages.', 120),
-    total_users: Integer('Number of all persons or groups.', 1000),
-    affected: Integer('Same as `users_affected`.', 120),
-    total: Integer('Same as `total_users`.', 1000),
-    would_be_on: Nullable(
-      Integer(
-        'Number of subjects for which the flag would be on, including rollout percentages; null without a key.',
-        60,
-      ),
+export const BlastRadius = NamedObject('BlastRadius', 'The number of affected subjects, in the shape of a flag.', {
+  ...Flag.properties,
+  users_affected: Integer('Number of subjects that match a condition, ignoring rollout percentages.', 120),
+  total_users: Integer('Number of all persons or groups.', 1000),
+  affected: Integer('Same as `users_affected`.', 120),
+  total: Integer('Same as `total_users`.', 1000),
+  would_be_on: Nullable(
+    Integer(
+      'Number of subjects for which the flag would be on, including rollout percentages; null without a key.',
+      60,
     ),
-    variants: Type.Record(Type.String(), Type.Integer(), {
-      description: 'Number of subjects per variant.',
-      examples: [{ control: 30, 'large-button': 30 }],
+  ),
+  variants: Type.Record(Type.String(), Type.Integer(), {
+    description: 'Number of subjects per variant.',
+    examples: [{ control: 30, 'large-button': 30 }],
+  }),
+  conditions: Type.Array(
+    Type.Object({
+      index: Integer('Index of the condition.', 0),
+      would_be_on: Integer('Number of subjects for which this is the first matching condition.', 60),
     }),
-    conditions: Type.Array(
-      Type.Object({
-        index: Integer('Index of the condition.', 0),
-        would_be_on: Integer('Number of subjects for which this is the first matching condition.', 60),
-      }),
-      { description: 'Subjects by condition.' },
+    { description: 'Subjects by condition.' },
+  ),
+  comparison: Nullable(
+    Type.Object(
+      {
+        flag_id: Integer('Id of the flag that is compared with.', 12),
+        currently_on: Integer('Number of subjects for which the stored flag is on.', 40),
+        gains: Integer('Number of subjects for which the flag would be switched on.', 25),
+        losses: Integer('Number of subjects for which the flag would be switched off.', 5),
+        changes: Integer('Number of subjects that would get another variant.', 0),
+        sample_gains: Type.Array(SampledSubject, { description: 'Some of the gains.' }),
+        sample_losses: Type.Array(SampledSubject, { description: 'Some of the losses.' }),
+      },
+      { description: 'Comparison with the stored flag; null without `compare_to`.', examples: [null] },
     ),
-    comparison: Nullable(
-      Type.Object(
-        {
-          flag_id: Integer('Id of the flag that is compared with.', 12),
-          currently_on: Integer('Number of subjects for which the stored flag is on.', 40),
-          gains: Integer('Number of subjects for which the flag would be switched on.', 25),
-          losses: Integer('Number of subjects for which the flag would be switched off.', 5),
-          changes: Integer('Number of subjects that would get another variant.', 0),
-          sample_gains: Type.Array(SampledSubject, { description: 'Some of the gains.' }),
-          sample_losses: Type.Array(SampledSubject, { description: 'Some of the losses.' }),
-        },
-        { description: 'Comparison with the stored flag; null without `compare_to`.', examples: [null] },
-      ),
-    ),
-  },
-  { title: 'BlastRadius', description: 'The number of affected subjects, in the shape of a flag.' },
-)
+  ),
+})
 export type BlastRadius = Static<typeof BlastRadius>
 
 /** A candidate flag, or a single condition as PostHog's web app sends it. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, Integer, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
+import { Bool, FreeObject, Instant, Integer, NamedObject, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
 
 /** Persons are created by events and can be read and deleted here. In a list, `id` is the UUID, as in PostHog. */
 const personFields = {
@@ -12,49 +12,40 @@ const personFields = {
   is_identified: Bool('Whether the person has signed in (`$identify`).', true),
   created_at: Instant('When the person was created.'),
 }
-export const Person = Type.Object(
-  { id: Integer('Unique id of the person.', 5), ...personFields },
-  { title: 'Person', description: 'A person, created by events.' },
-)
+export const Person = NamedObject('Person', 'A person, created by events.', {
+  id: Integer('Unique id of the person.', 5),
+  ...personFields,
+})
 export type Person = Static<typeof Person>
 
-export const ListedPerson = Type.Object(
-  {
-    type: Type.Literal('person', { description: 'Always `person`.' }),
-    id: Uuid('UUID of the person.'),
-    ...personFields,
-    matched_recordings: Type.Array(Type.Unknown(), { description: 'Always empty.', examples: [[]] }),
-    value_at_data_point: Type.Null({ description: 'Always null.' }),
-  },
-  { title: 'ListedPerson', description: 'A person in a list.' },
-)
+export const ListedPerson = NamedObject('ListedPerson', 'A person in a list.', {
+  type: Type.Literal('person', { description: 'Always `person`.' }),
+  id: Uuid('UUID of the person.'),
+  ...personFields,
+  matched_recordings: Type.Array(Type.Unknown(), { description: 'Always empty.', examples: [[]] }),
+  value_at_data_point: Type.Null({ description: 'Always null.' }),
+})
 export type ListedPerson = Static<typeof ListedPerson>
 
-export const Group = Type.Object(
-  {
-    group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type.', examples: [0] }),
-    group_key: Text('Key of the group.', 'acme'),
-    group_properties: FreeObject('Properties of the group.', { plan: 'enterprise' }),
-    created_at: Instant('When the group was created.'),
-  },
-  { title: 'Group', description: 'A group, such as a company, with its properties.' },
-)
+export const Group = NamedObject('Group', 'A group, such as a company, with its properties.', {
+  group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type.', examples: [0] }),
+  group_key: Text('Key of the group.', 'acme'),
+  group_properties: FreeObject('Properties of the group.', { plan: 'enterprise' }),
+  created_at: Instant('When the group was created.'),
+})
 export type Group = Static<typeof Group>
 
-export const GroupType = Type.Object(
-  {
-    group_type: Text('Name of the group type.', 'company'),
-    group_type_index: Type.Integer({
-      minimum: 0,
-      maximum: 4,
-      description: 'Index of the group type, 0 to 4.',
-      examples: [0],
-    }),
-    name_singular: Nullable(Text('Display name of one group.', null)),
-    name_plural: Nullable(Text('Display name of several groups.', null)),
-  },
-  { title: 'GroupType', description: 'A type of group, such as `company`.' },
-)
+export const GroupType = NamedObject('GroupType', 'A type of group, such as `company`.', {
+  group_type: Text('Name of the group type.', 'company'),
+  group_type_index: Type.Integer({
+    minimum: 0,
+    maximum: 4,
+    description: 'Index of the group type, 0 to 4.',
+    examples: [0],
+  }),
+  name_singular: Nullable(Text('Display name of one group.', null)),
+  name_plural: Nullable(Text('Display name of several groups.', null)),
+})
 export type GroupType = Static<typeof GroupType>
 
 const project = '/api/projects/:project_id' as const

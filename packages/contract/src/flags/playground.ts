@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObjectInput, Integer, kibibyte, mebibyte, Nullable, ProjectParams, Text } from '../schema.ts'
+import {
+  Bool,
+  FreeObjectInput,
+  Integer,
+  kibibyte,
+  mebibyte,
+  NamedObject,
+  Nullable,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 
 export const playgroundPeopleMax = 200
 export const playgroundFlagsMax = 200
@@ -9,26 +19,20 @@ const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
   description: 'Whether the flag is on, or the key of its variant.',
   examples: [true],
 })
-const PlaygroundValue = Type.Object(
-  {
-    value: FlagValue,
-    payload: Nullable(Text('Payload as JSON text.', null)),
-    reason: Text('Code of the reason.', 'condition_match'),
-    condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
-  },
-  { title: 'PlaygroundValue', description: 'The value of a flag for one person.' },
-)
+const PlaygroundValue = NamedObject('PlaygroundValue', 'The value of a flag for one person.', {
+  value: FlagValue,
+  payload: Nullable(Text('Payload as JSON text.', null)),
+  reason: Text('Code of the reason.', 'condition_match'),
+  condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+})
 export type PlaygroundValue = Static<typeof PlaygroundValue>
 
-const PlaygroundRow = Type.Object(
-  {
-    distinct_id: Text('The distinct id as sent.', 'user-1'),
-    values: Type.Record(Type.String(), PlaygroundValue, { description: 'Flag key → value.' }),
-    draft: Nullable(PlaygroundValue),
-    is_incomplete: Bool('Whether stored data was unavailable.', false),
-  },
-  { title: 'PlaygroundRow', description: 'The values of all chosen flags for one person.' },
-)
+const PlaygroundRow = NamedObject('PlaygroundRow', 'The values of all chosen flags for one person.', {
+  distinct_id: Text('The distinct id as sent.', 'user-1'),
+  values: Type.Record(Type.String(), PlaygroundValue, { description: 'Flag key → value.' }),
+  draft: Nullable(PlaygroundValue),
+  is_incomplete: Bool('Whether stored data was unavailable.', false),
+})
 export type PlaygroundRow = Static<typeof PlaygroundRow>
 
 const properties = (description: string) => Type.Optional(FreeObjectInput(64 * kibibyte, description))

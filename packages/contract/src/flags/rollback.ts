@@ -1,44 +1,38 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, InstantInput, Integer, Nullable, Numeric, Text } from '../schema.ts'
+import { Bool, Instant, InstantInput, Integer, NamedObject, Nullable, Numeric, Text } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 /** Maximum number of samples per request. */
 export const metricSamplesMax = 1000
 
-const Sample = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.', examples: ['error_rate'] }),
-    value: Numeric('The measured value.', 0.02),
-    at: Type.Optional(InstantInput('When the value was measured; now by default.')),
-  },
-  { title: 'MetricSample', description: 'A measured value.' },
-)
+const Sample = NamedObject('MetricSample', 'A measured value.', {
+  name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.', examples: ['error_rate'] }),
+  value: Numeric('The measured value.', 0.02),
+  at: Type.Optional(InstantInput('When the value was measured; now by default.')),
+})
 export type MetricSample = Static<typeof Sample>
 
-export const RollbackReport = Type.Object(
-  {
-    performed_rollback: Bool('Whether a condition has switched the flag off.', false),
-    is_watched: Bool('Whether a condition is being evaluated.', true),
-    watched_since: Instant('When the flag was last switched on; what was measured before does not count.'),
-    conditions: Type.Array(
-      Type.Object({
-        index: Integer('Index of the condition.', 0),
-        status: Type.String({
-          enum: ['watching', 'holds', 'inactive'],
-          description: 'State of the condition.',
-          examples: ['watching'],
-        }),
-        reason: Text('Why the condition has this status.', '0.02 is not greater than 0.05.'),
-        value: Nullable(Numeric('Current value; null without data.', 0.02)),
-        samples: Integer('Number of samples in the window.', 12),
-        threshold: Nullable(Numeric('Value that the metric is compared with.', 0.05)),
+export const RollbackReport = NamedObject('RollbackReport', 'Rollback conditions with their current values.', {
+  performed_rollback: Bool('Whether a condition has switched the flag off.', false),
+  is_watched: Bool('Whether a condition is being evaluated.', true),
+  watched_since: Instant('When the flag was last switched on; what was measured before does not count.'),
+  conditions: Type.Array(
+    Type.Object({
+      index: Integer('Index of the condition.', 0),
+      status: Type.String({
+        enum: ['watching', 'holds', 'inactive'],
+        description: 'State of the condition.',
+        examples: ['watching'],
       }),
-      { description: 'The conditions of the flag.' },
-    ),
-  },
-  { title: 'RollbackReport', description: 'Rollback conditions with their current values.' },
-)
+      reason: Text('Why the condition has this status.', '0.02 is not greater than 0.05.'),
+      value: Nullable(Numeric('Current value; null without data.', 0.02)),
+      samples: Integer('Number of samples in the window.', 12),
+      threshold: Nullable(Numeric('Value that the metric is compared with.', 0.05)),
+    }),
+    { description: 'The conditions of the flag.' },
+  ),
+})
 export type RollbackReport = Static<typeof RollbackReport>
 
 const flag = '/api/projects/:project_id/feature_flags/:id' as const

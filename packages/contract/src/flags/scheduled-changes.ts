@@ -11,74 +11,69 @@ import {
   InstantInput,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   Text,
 } from '../schema.ts'
 
 const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.', examples: ['12'] })
-const Payload = Type.Object(
-  {
-    operation: Type.Union(
-      [
-        Type.Literal('update'),
-        Type.Literal('update_status'),
-        Type.Literal('add_release_condition'),
-        Type.Literal('ramp'),
-      ],
-      {
-        description:
-          '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
-          '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
-          '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows ' +
-          'its condition when others are added, removed or moved.',
-      },
-    ),
-    value: FreeValueInput(4 * mebibyte, 'Value of the operation.', true),
-  },
-  { title: 'ScheduledChangePayload', description: 'What to change.' },
-)
+const Payload = NamedObject('ScheduledChangePayload', 'What to change.', {
+  operation: Type.Union(
+    [
+      Type.Literal('update'),
+      Type.Literal('update_status'),
+      Type.Literal('add_release_condition'),
+      Type.Literal('ramp'),
+    ],
+    {
+      description:
+        '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
+        '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
+        '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows ' +
+        'its condition when others are added, removed or moved.',
+    },
+  ),
+  value: FreeValueInput(4 * mebibyte, 'Value of the operation.', true),
+})
 
-export const ScheduledChange = Type.Object(
-  {
-    id: Integer('Unique id of the change.', 9),
-    team_id: Integer('Project id.', 1),
-    record_id: RecordId,
-    model_name: Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' }),
-    payload: FreeObject('What to change: `operation` and `value`.', { operation: 'update_status', value: true }),
-    scheduled_at: Instant('When the change is due.'),
-    status: Type.String({
-      enum: ['pending', 'done', 'failed'],
-      description: 'State of the change.',
-      examples: ['pending'],
-    }),
-    steps_done: Integer('Number of applied steps of a ramp.', 0),
-    attempts: Integer('Number of failures of the current step.', 0),
-    next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
-    failure_reason: Nullable(Text('Reason of the last failure.', null)),
-    broken_reason: Nullable(Text('Why a pending change can no longer be applied to the flag as it is now.', null)),
-    condition_position: Nullable(
-      Integer(
-        'Where the condition of a pending ramp is now, counted from 0; null when it is gone, or without ramp.',
-        null,
-      ),
+export const ScheduledChange = NamedObject('ScheduledChange', 'A change of a flag at a later time.', {
+  id: Integer('Unique id of the change.', 9),
+  team_id: Integer('Project id.', 1),
+  record_id: RecordId,
+  model_name: Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' }),
+  payload: FreeObject('What to change: `operation` and `value`.', { operation: 'update_status', value: true }),
+  scheduled_at: Instant('When the change is due.'),
+  status: Type.String({
+    enum: ['pending', 'done', 'failed'],
+    description: 'State of the change.',
+    examples: ['pending'],
+  }),
+  steps_done: Integer('Number of applied steps of a ramp.', 0),
+  attempts: Integer('Number of failures of the current step.', 0),
+  next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
+  failure_reason: Nullable(Text('Reason of the last failure.', null)),
+  broken_reason: Nullable(Text('Why a pending change can no longer be applied to the flag as it is now.', null)),
+  condition_position: Nullable(
+    Integer(
+      'Where the condition of a pending ramp is now, counted from 0; null when it is gone, or without ramp.',
+      null,
     ),
-    executed_at: Nullable(Instant('When it was done, or the last step taken; null while it recurs.', null)),
-    last_executed_at: Nullable(Instant('When it last ran.', null)),
-    frozen_until: Nullable(Instant('Its next run falls into a freeze and waits until then.', null)),
-    is_recurring: Bool('Whether it repeats; false with a recurrence means paused.'),
-    recurrence_interval: Nullable(Text('How often it repeats.', null)),
-    cron_expression: Nullable(Text('When it repeats.', '0 9 * * 1-5')),
-    timezone: Text('Time zone of the recurrence.', 'Europe/Berlin'),
-    end_date: Nullable(Instant('When it stops repeating.', null)),
-    pair_id: Nullable(Text('The same for both changes of a pair.', null)),
-    change_request: Nullable(Integer('The change request that approved it.', null)),
-    created_at: Instant('When the change was scheduled.'),
-    created_by: UserBasic,
-    updated_at: Instant('When the change was last edited.'),
-  },
-  { title: 'ScheduledChange', description: 'A change of a flag at a later time.' },
-)
+  ),
+  executed_at: Nullable(Instant('When it was done, or the last step taken; null while it recurs.', null)),
+  last_executed_at: Nullable(Instant('When it last ran.', null)),
+  frozen_until: Nullable(Instant('Its next run falls into a freeze and waits until then.', null)),
+  is_recurring: Bool('Whether it repeats; false with a recurrence means paused.'),
+  recurrence_interval: Nullable(Text('How often it repeats.', null)),
+  cron_expression: Nullable(Text('When it repeats.', '0 9 * * 1-5')),
+  timezone: Text('Time zone of the recurrence.', 'Europe/Berlin'),
+  end_date: Nullable(Instant('When it stops repeating.', null)),
+  pair_id: Nullable(Text('The same for both changes of a pair.', null)),
+  change_request: Nullable(Integer('The change request that approved it.', null)),
+  created_at: Instant('When the change was scheduled.'),
+  created_by: UserBasic,
+  updated_at: Instant('When the change was last edited.'),
+})
 export type ScheduledChange = Static<typeof ScheduledChange>
 
 const cronText =

@@ -1,25 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, IdInput, IdParam, Instant, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
+import { Bool, IdInput, IdParam, Instant, NamedObject, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
 
 const level = (values: readonly string[], description: string) =>
   Type.String({ enum: [...values], description, examples: [values.at(-1)] })
 
-export const AccessControl = Type.Object(
-  {
-    access_level: level(['viewer', 'editor'], 'What it grants.'),
-    resource: Text('Type of resource.', 'feature_flag'),
-    resource_id: Nullable(Text('Id of the flag; null for all flags.', '12')),
-    role: Nullable(Uuid('Id of the role; null for every member.')),
-    organization_member: Nullable(Uuid('Always null: access is granted to roles.')),
-    created_at: Nullable(Instant('When it was created; null when not recorded.')),
-    updated_at: Nullable(Instant('When it was last changed; null when not recorded.')),
-  },
-  { title: 'AccessControl', description: 'What a role, or every member, can do with flags.' },
-)
+export const AccessControl = NamedObject('AccessControl', 'What a role, or every member, can do with flags.', {
+  access_level: level(['viewer', 'editor'], 'What it grants.'),
+  resource: Text('Type of resource.', 'feature_flag'),
+  resource_id: Nullable(Text('Id of the flag; null for all flags.', '12')),
+  role: Nullable(Uuid('Id of the role; null for every member.')),
+  organization_member: Nullable(Uuid('Always null: access is granted to roles.')),
+  created_at: Nullable(Instant('When it was created; null when not recorded.')),
+  updated_at: Nullable(Instant('When it was last changed; null when not recorded.')),
+})
 export type AccessControl = Static<typeof AccessControl>
 
-export const AccessControls = Type.Object(
+export const AccessControls = NamedObject(
+  'AccessControls',
+  "Access to flags, in the shape of PostHog's access controls.",
   {
     access_controls: Type.Array(AccessControl, { description: 'What is granted.' }),
     available_access_levels: Type.Array(Type.String(), {
@@ -30,11 +29,12 @@ export const AccessControls = Type.Object(
     user_access_level: level(['viewer', 'editor'], 'What you can do.'),
     user_can_edit_access_levels: Bool('Whether you can change these.', true),
   },
-  { title: 'AccessControls', description: "Access to flags, in the shape of PostHog's access controls." },
 )
 export type AccessControls = Static<typeof AccessControls>
 
-export const ProjectAccessControls = Type.Object(
+export const ProjectAccessControls = NamedObject(
+  'ProjectAccessControls',
+  'Access to a project: every member of the organization has it.',
   {
     access_controls: Type.Array(AccessControl, { description: 'Always empty.', examples: [[]] }),
     available_access_levels: Type.Array(Type.String(), {
@@ -44,10 +44,6 @@ export const ProjectAccessControls = Type.Object(
     default_access_level: level(['member'], 'What members of the organization are in each project.'),
     user_access_level: level(['member', 'admin'], 'What you are.'),
     user_can_edit_access_levels: Bool('Always false.', false),
-  },
-  {
-    title: 'ProjectAccessControls',
-    description: 'Access to a project: every member of the organization has it.',
   },
 )
 export type ProjectAccessControls = Static<typeof ProjectAccessControls>

@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { IdInput, Instant, InstantInput, Integer, Nullable, Text, Uuid } from '../schema.ts'
+import { IdInput, Instant, InstantInput, Integer, NamedObject, Nullable, Text, Uuid } from '../schema.ts'
 
-export const ApiKey = Type.Object(
+export const ApiKey = NamedObject(
+  'PersonalApiKey',
+  'A personal API key. Its value is shown once, when it is created.',
   {
     id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
     label: Text('Name of the key.', 'CI'),
@@ -25,16 +27,12 @@ export const ApiKey = Type.Object(
     user_id: Integer('Id of the owner.', 1),
     value: Type.Optional(Text('Only in the response that creates the key.')),
   },
-  { title: 'PersonalApiKey', description: 'A personal API key. Its value is shown once, when it is created.' },
 )
 export type ApiKey = Static<typeof ApiKey>
-const NewApiKey = Type.Object(
-  {
-    ...ApiKey.properties,
-    value: Type.Optional(Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
-  },
-  { title: 'NewPersonalApiKey', description: 'A new personal API key with its value.' },
-)
+const NewApiKey = NamedObject('NewPersonalApiKey', 'A new personal API key with its value.', {
+  ...ApiKey.properties,
+  value: Type.Optional(Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
+})
 
 export const keyLabel = Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['CI'] })
 export const keyFields = {

@@ -1,23 +1,20 @@
 import Type, { type Static } from 'typebox'
 import { inOrganization, open, routesOf } from '../route.ts'
-import { Bool, IdInput, Instant, Integer, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
+import { Bool, IdInput, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { Session } from './session.ts'
 
 const levelText = '-1 auditor, 0 view only, 1 member, 8 admin'
 
-const GroupMapping = Type.Object(
-  {
-    group: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'A group as the provider names it.',
-      examples: ['platform'],
-    }),
-    level: Type.Optional(Nullable(Integer(`Level of its members: ${levelText}.`, 8))),
-    role_id: Type.Optional(Nullable(IdInput('Role that its members get.'))),
-  },
-  { title: 'GroupMapping', description: 'What the members of a group of the provider get.' },
-)
+const GroupMapping = NamedObject('GroupMapping', 'What the members of a group of the provider get.', {
+  group: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'A group as the provider names it.',
+    examples: ['platform'],
+  }),
+  level: Type.Optional(Nullable(Integer(`Level of its members: ${levelText}.`, 8))),
+  role_id: Type.Optional(Nullable(IdInput('Role that its members get.'))),
+})
 export const groupMappingsMax = 200
 
 const providerFields = {
@@ -82,7 +79,9 @@ const optionalWrites = {
   enabled: Type.Optional(optionalFields.enabled),
 }
 
-export const IdentityProvider = Type.Object(
+export const IdentityProvider = NamedObject(
+  'IdentityProvider',
+  'An OpenID Connect provider that members sign in with.',
   {
     id: Uuid('Unique id of the provider.'),
     ...providerFields,
@@ -101,19 +100,17 @@ export const IdentityProvider = Type.Object(
     created_at: Instant('When the provider was created.'),
     updated_at: Instant('When the provider was last changed.'),
   },
-  { title: 'IdentityProvider', description: 'An OpenID Connect provider that members sign in with.' },
 )
 export type IdentityProvider = Static<typeof IdentityProvider>
 
-const ProviderCheck = Type.Object(
-  {
-    is_usable: Bool('Whether a sign-in can work.', true),
-    problems: Type.Array(Type.String(), { description: 'What is wrong, and what to do.', examples: [[]] }),
-  },
-  { title: 'IdentityProviderCheck', description: 'What the discovery document of a provider shows.' },
-)
+const ProviderCheck = NamedObject('IdentityProviderCheck', 'What the discovery document of a provider shows.', {
+  is_usable: Bool('Whether a sign-in can work.', true),
+  problems: Type.Array(Type.String(), { description: 'What is wrong, and what to do.', examples: [[]] }),
+})
 
-export const OrganizationDomain = Type.Object(
+export const OrganizationDomain = NamedObject(
+  'OrganizationDomain',
+  'A domain of email addresses that belongs to the organization.',
   {
     id: Uuid('Unique id of the domain.'),
     domain: Text('The part of email addresses after the @.', 'acme.com'),
@@ -122,19 +119,15 @@ export const OrganizationDomain = Type.Object(
     verified_at: Nullable(Instant('When the domain was verified; null when it was not.', null)),
     created_at: Instant('When the domain was added.'),
   },
-  { title: 'OrganizationDomain', description: 'A domain of email addresses that belongs to the organization.' },
 )
 export type OrganizationDomain = Static<typeof OrganizationDomain>
 
-const SingleSignOn = Type.Object(
-  {
-    is_required: Bool(
-      'Whether members must sign in with a provider. The owner can always sign in, with password and second factor.',
-      false,
-    ),
-  },
-  { title: 'SingleSignOn', description: 'How members of an organization sign in.' },
-)
+const SingleSignOn = NamedObject('SingleSignOn', 'How members of an organization sign in.', {
+  is_required: Bool(
+    'Whether members must sign in with a provider. The owner can always sign in, with password and second factor.',
+    false,
+  ),
+})
 
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
 const providers = `${organization}/identity_providers` as const
@@ -268,13 +261,10 @@ export const identityProviderRoutes = {
 
 const LoginProviderParams = Type.Object({ provider_id: IdInput('Id of the provider.') })
 const loginProviderRoute = routesOf('Single sign-on', { params: LoginProviderParams })
-const LoginProvider = Type.Object(
-  {
-    id: Uuid('Unique id of the provider.'),
-    name: Text('Name for the button.', 'Acme Okta'),
-  },
-  { title: 'LoginProvider', description: 'A provider that the sign-in page offers.' },
-)
+const LoginProvider = NamedObject('LoginProvider', 'A provider that the sign-in page offers.', {
+  id: Uuid('Unique id of the provider.'),
+  name: Text('Name for the button.', 'Acme Okta'),
+})
 
 export const singleSignOnRoutes = {
   listProviders: route.get('/api/login/sso', {

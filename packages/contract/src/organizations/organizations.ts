@@ -2,25 +2,22 @@ import Type, { type Static } from 'typebox'
 import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
+import { Bool, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
 import { UserBasic } from './users.ts'
 
-export const Organization = Type.Object(
-  {
-    id: Uuid('Unique id of the organization.'),
-    name: Text('Name of the organization.', 'Acme'),
-    slug: Text('Name in URLs.', 'acme'),
-    created_at: Instant('When the organization was created.'),
-    updated_at: Instant('When the organization was last changed.'),
-    membership_level: Integer(levelsText, 15),
-    plugins_access_level: Integer('0 none, 3 configure, 6 install, 9 root', 9),
-    default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
-    requires_second_factor: Bool('Whether members who sign in with a password need a second factor.', false),
-    teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
-  },
-  { title: 'Organization', description: 'An organization: members, projects and plugins.' },
-)
+export const Organization = NamedObject('Organization', 'An organization: members, projects and plugins.', {
+  id: Uuid('Unique id of the organization.'),
+  name: Text('Name of the organization.', 'Acme'),
+  slug: Text('Name in URLs.', 'acme'),
+  created_at: Instant('When the organization was created.'),
+  updated_at: Instant('When the organization was last changed.'),
+  membership_level: Integer(levelsText, 15),
+  plugins_access_level: Integer('0 none, 3 configure, 6 install, 9 root', 9),
+  default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
+  requires_second_factor: Bool('Whether members who sign in with a password need a second factor.', false),
+  teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
+})
 export type Organization = Static<typeof Organization>
 const OrganizationName = Type.String({
   minLength: 1,
@@ -29,52 +26,43 @@ const OrganizationName = Type.String({
   examples: ['Acme'],
 })
 
-export const Member = Type.Object(
-  {
-    id: Uuid('Unique id of the membership.'),
-    user: UserBasic,
-    level: Integer(levelsText, 8),
-    is_2fa_enabled: Bool('Whether the user has a second factor.', true),
-    is_provisioned: Bool('Whether SCIM provisioned the user.', false),
-    joined_at: Instant('When the user joined.'),
-    updated_at: Instant('When the membership was last changed.'),
-  },
-  { title: 'OrganizationMember', description: 'A member of an organization.' },
-)
+export const Member = NamedObject('OrganizationMember', 'A member of an organization.', {
+  id: Uuid('Unique id of the membership.'),
+  user: UserBasic,
+  level: Integer(levelsText, 8),
+  is_2fa_enabled: Bool('Whether the user has a second factor.', true),
+  is_provisioned: Bool('Whether SCIM provisioned the user.', false),
+  joined_at: Instant('When the user joined.'),
+  updated_at: Instant('When the membership was last changed.'),
+})
 export type Member = Static<typeof Member>
 
-export const Invite = Type.Object(
-  {
-    id: Uuid('Unique id of the invitation.'),
-    target_email: Text('Email address of the invited person.', 'grace@example.com'),
-    first_name: Text('First name of the invited person.', 'Grace'),
-    level: Integer(`Level after joining: ${levelsText}.`, 1),
-    is_expired: Bool('Whether the invitation has expired.', false),
-    created_by: UserBasic,
-    created_at: Instant('When the invitation was created.'),
-    expires_at: Instant('When the invitation expires.'),
-  },
-  { title: 'OrganizationInvite', description: 'An invitation to an organization.' },
-)
+export const Invite = NamedObject('OrganizationInvite', 'An invitation to an organization.', {
+  id: Uuid('Unique id of the invitation.'),
+  target_email: Text('Email address of the invited person.', 'grace@example.com'),
+  first_name: Text('First name of the invited person.', 'Grace'),
+  level: Integer(`Level after joining: ${levelsText}.`, 1),
+  is_expired: Bool('Whether the invitation has expired.', false),
+  created_by: UserBasic,
+  created_at: Instant('When the invitation was created.'),
+  expires_at: Instant('When the invitation expires.'),
+})
 export type Invite = Static<typeof Invite>
-export const NewInvite = Type.Object(
-  {
-    ...Invite.properties,
-    token: Nullable(
-      Text(
-        'The secret that redeems the invitation, shown once. Null when it was emailed.',
-        '4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
-      ),
+export const NewInvite = NamedObject('NewOrganizationInvite', 'A new invitation with its secret token.', {
+  ...Invite.properties,
+  token: Nullable(
+    Text(
+      'The secret that redeems the invitation, shown once. Null when it was emailed.',
+      '4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
     ),
-    signup_path: Nullable(
-      Text(
-        'The path of the sign-up page, with the token. Null when it was emailed.',
-        '/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
-      ),
+  ),
+  signup_path: Nullable(
+    Text(
+      'The path of the sign-up page, with the token. Null when it was emailed.',
+      '/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW',
     ),
-  },
-  { title: 'NewOrganizationInvite', description: 'A new invitation with its secret token.' },
-)
+  ),
+})
 export type NewInvite = Static<typeof NewInvite>
 
 const organization = '/api/organizations/:parent_lookup_organization_id' as const

@@ -1,66 +1,54 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, inProject, routesOf } from '../route.ts'
-import { IdInput, Instant, Integer, OrganizationParams, ProjectParams, Text, Uuid } from '../schema.ts'
+import { IdInput, Instant, Integer, NamedObject, OrganizationParams, ProjectParams, Text, Uuid } from '../schema.ts'
 
-export const ProjectBasic = Type.Object(
-  {
-    id: Integer('Unique id of the project.', 1),
-    uuid: Uuid('UUID of the project.'),
-    organization: Uuid('Id of the organization.'),
-    api_token: Text('Public token for SDKs, `phc_…`.', 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
-    name: Text('Name of the project.', 'Web shop'),
-    timezone: Text('IANA time zone.', 'UTC'),
-  },
-  { title: 'ProjectSummary', description: 'A project, as embedded in other objects.' },
-)
-export const Project = Type.Object(
-  {
-    ...ProjectBasic.properties,
-    created_at: Instant('When the project was created.'),
-    updated_at: Instant('When the project was last changed.'),
-    property_matching_version: Integer('How `exact` compares; 2 for new projects.', 2),
-    group_types: Type.Record(Type.String(), Type.String(), {
-      description: 'Group type index → name.',
-      examples: [{ '0': 'company' }],
-    }),
-    effective_membership_level: Integer('Level of the caller: 1 member, 8 admin, 15 owner.', 15),
-    previous_token: Type.Optional(
-      Type.Object(
-        {
-          mask_value: Text('First and last four characters.', 'phc_…a1b2'),
-          expires_at: Instant('Until when the previous token works.'),
-        },
-        { description: 'Only after a rotation with an overlap: the token that still works.' },
-      ),
+export const ProjectBasic = NamedObject('ProjectSummary', 'A project, as embedded in other objects.', {
+  id: Integer('Unique id of the project.', 1),
+  uuid: Uuid('UUID of the project.'),
+  organization: Uuid('Id of the organization.'),
+  api_token: Text('Public token for SDKs, `phc_…`.', 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+  name: Text('Name of the project.', 'Web shop'),
+  timezone: Text('IANA time zone.', 'UTC'),
+})
+export const Project = NamedObject('Project', 'A project: flags, cohorts, persons and plugin configurations.', {
+  ...ProjectBasic.properties,
+  created_at: Instant('When the project was created.'),
+  updated_at: Instant('When the project was last changed.'),
+  property_matching_version: Integer('How `exact` compares; 2 for new projects.', 2),
+  group_types: Type.Record(Type.String(), Type.String(), {
+    description: 'Group type index → name.',
+    examples: [{ '0': 'company' }],
+  }),
+  effective_membership_level: Integer('Level of the caller: 1 member, 8 admin, 15 owner.', 15),
+  previous_token: Type.Optional(
+    Type.Object(
+      {
+        mask_value: Text('First and last four characters.', 'phc_…a1b2'),
+        expires_at: Instant('Until when the previous token works.'),
+      },
+      { description: 'Only after a rotation with an overlap: the token that still works.' },
     ),
-  },
-  { title: 'Project', description: 'A project: flags, cohorts, persons and plugin configurations.' },
-)
+  ),
+})
 export type ProjectBasic = Static<typeof ProjectBasic>
 export type Project = Static<typeof Project>
 
 /** The longest time that a rotated token keeps working. */
 export const tokenOverlapHoursMax = 30 * 24
 
-export const ProjectSecretKey = Type.Object(
-  {
-    id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
-    label: Text('Name of the key.', 'Backend'),
-    mask_value: Text('First and last four characters.', 'phs_…a1b2'),
-    created_at: Instant('When the key was created.'),
-    value: Type.Optional(Text('Returned once, when the key is created.')),
-  },
-  { title: 'ProjectSecretKey', description: 'A secret key of a project, for server SDKs.' },
-)
+export const ProjectSecretKey = NamedObject('ProjectSecretKey', 'A secret key of a project, for server SDKs.', {
+  id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
+  label: Text('Name of the key.', 'Backend'),
+  mask_value: Text('First and last four characters.', 'phs_…a1b2'),
+  created_at: Instant('When the key was created.'),
+  value: Type.Optional(Text('Returned once, when the key is created.')),
+})
 export type ProjectSecretKey = Static<typeof ProjectSecretKey>
-const NewProjectSecretKey = Type.Object(
-  {
-    ...ProjectSecretKey.properties,
-    value: Type.Optional(Text('The key itself.', 'phs_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
-  },
-  { title: 'NewProjectSecretKey', description: 'A new secret key with its value.' },
-)
+const NewProjectSecretKey = NamedObject('NewProjectSecretKey', 'A new secret key with its value.', {
+  ...ProjectSecretKey.properties,
+  value: Type.Optional(Text('The key itself.', 'phs_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
+})
 
 const project = '/api/projects/:project_id' as const
 const environment = '/api/environments/:project_id' as const
@@ -84,13 +72,10 @@ const fields = {
 
 const ProjectChange = Type.Object({ name: Type.Optional(ProjectName), ...fields })
 
-const LoadedDemo = Type.Object(
-  {
-    flags: Integer('How many flags were created.', 8),
-    people: Integer('How many people were created.', 200),
-  },
-  { title: 'LoadedDemo', description: 'What the demo created.' },
-)
+const LoadedDemo = NamedObject('LoadedDemo', 'What the demo created.', {
+  flags: Integer('How many flags were created.', 8),
+  people: Integer('How many people were created.', 200),
+})
 
 const route = routesOf('Projects')
 const projectRoute = routesOf('Projects', { params: ProjectParams })

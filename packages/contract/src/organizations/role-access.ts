@@ -7,6 +7,7 @@ import {
   IdParam,
   Instant,
   Integer,
+  NamedObject,
   Nullable,
   OrganizationParams,
   ProjectParams,
@@ -17,71 +18,62 @@ import { Role } from './roles.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.4. */
-export const RoleAccess = Type.Object(
-  {
-    id: Integer('Unique id of the record.', 6),
-    feature_flag: Flag,
-    role: Role,
-    role_id: Uuid('Id of the role.'),
-    added_at: Instant('When the access was granted.'),
-    updated_at: Instant('When the record was last changed.'),
-  },
-  { title: 'RoleAccess', description: 'Grants a role edit access to a flag.' },
-)
+export const RoleAccess = NamedObject('RoleAccess', 'Grants a role edit access to a flag.', {
+  id: Integer('Unique id of the record.', 6),
+  feature_flag: Flag,
+  role: Role,
+  role_id: Uuid('Id of the role.'),
+  added_at: Instant('When the access was granted.'),
+  updated_at: Instant('When the record was last changed.'),
+})
 export type RoleAccess = Static<typeof RoleAccess>
 
-export const EffectiveAccess = Type.Object(
-  {
-    user: UserBasic,
-    access_level: Type.Union([Type.Literal('viewer'), Type.Literal('editor')], {
-      description: 'What the member can do with the flag.',
-      examples: ['editor'],
-    }),
-    source: Type.Union(
-      [
-        Type.Literal('level'),
-        Type.Literal('creator'),
-        Type.Literal('admin'),
-        Type.Literal('organization'),
-        Type.Literal('default'),
-        Type.Literal('role'),
-        Type.Literal('role_access'),
-      ],
+export const EffectiveAccess = NamedObject('EffectiveAccess', 'What a member can do with a flag, and why.', {
+  user: UserBasic,
+  access_level: Type.Union([Type.Literal('viewer'), Type.Literal('editor')], {
+    description: 'What the member can do with the flag.',
+    examples: ['editor'],
+  }),
+  source: Type.Union(
+    [
+      Type.Literal('level'),
+      Type.Literal('creator'),
+      Type.Literal('admin'),
+      Type.Literal('organization'),
+      Type.Literal('default'),
+      Type.Literal('role'),
+      Type.Literal('role_access'),
+    ],
+    {
+      description:
+        'The rule that decides: a `level` below member, `creator` of the flag, `admin` of the organization, the setting of the `organization` for flags, its `default` for members without a role, a `role`, or `role_access` to this flag.',
+      examples: ['role'],
+    },
+  ),
+  role: Nullable(
+    Type.Object(
       {
-        description:
-          'The rule that decides: a `level` below member, `creator` of the flag, `admin` of the organization, the setting of the `organization` for flags, its `default` for members without a role, a `role`, or `role_access` to this flag.',
-        examples: ['role'],
+        id: Uuid('Id of the role.'),
+        name: Text('Name of the role.', 'Release managers'),
       },
+      { description: 'The role that decides, if one does.' },
     ),
-    role: Nullable(
-      Type.Object(
-        {
-          id: Uuid('Id of the role.'),
-          name: Text('Name of the role.', 'Release managers'),
-        },
-        { description: 'The role that decides, if one does.' },
-      ),
-    ),
-  },
-  { title: 'EffectiveAccess', description: 'What a member can do with a flag, and why.' },
-)
+  ),
+})
 export type EffectiveAccess = Static<typeof EffectiveAccess>
 
 /** Maximum number of keys per member in a list of members. */
 export const editableFlagsMax = 20
 
-export const FlagAccess = Type.Object(
-  {
-    ...EffectiveAccess.properties,
-    editable_flags: Type.Array(Type.String(), {
-      maxItems: editableFlagsMax,
-      description: 'Keys of flags that a role lets the member edit, when the member cannot edit all: the first ones.',
-      examples: [[]],
-    }),
-    editable_flag_count: Integer('How many such flags there are.', 0),
-  },
-  { title: 'FlagAccess', description: 'What a member can do with flags that others created, and why.' },
-)
+export const FlagAccess = NamedObject('FlagAccess', 'What a member can do with flags that others created, and why.', {
+  ...EffectiveAccess.properties,
+  editable_flags: Type.Array(Type.String(), {
+    maxItems: editableFlagsMax,
+    description: 'Keys of flags that a role lets the member edit, when the member cannot edit all: the first ones.',
+    examples: [[]],
+  }),
+  editable_flag_count: Integer('How many such flags there are.', 0),
+})
 export type FlagAccess = Static<typeof FlagAccess>
 
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const

@@ -1,51 +1,39 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, Integer, OrganizationParams, Text, Uuid } from '../schema.ts'
+import { IdInput, IdParam, Instant, Integer, NamedObject, OrganizationParams, Text, Uuid } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.3. `members` and `associated_flags` are text: sorted email addresses and flag keys, joined by commas. */
-export const Role = Type.Object(
-  {
-    id: Uuid('Unique id of the role.'),
-    name: Text('Name of the role.', 'Checkout team'),
-    feature_flags_access_level: Integer('21 view, 37 edit', 37),
-    created_at: Instant('When the role was created.'),
-    created_by: UserBasic,
-    members: Text('Email addresses of the members, sorted and joined by commas.', 'ada@example.com,grace@example.com'),
-    associated_flags: Text(
-      'Keys of the flags that the role has access to, sorted and joined by commas.',
-      'new-checkout',
-    ),
-  },
-  { title: 'Role', description: 'A role groups members of an organization.' },
-)
+export const Role = NamedObject('Role', 'A role groups members of an organization.', {
+  id: Uuid('Unique id of the role.'),
+  name: Text('Name of the role.', 'Checkout team'),
+  feature_flags_access_level: Integer('21 view, 37 edit', 37),
+  created_at: Instant('When the role was created.'),
+  created_by: UserBasic,
+  members: Text('Email addresses of the members, sorted and joined by commas.', 'ada@example.com,grace@example.com'),
+  associated_flags: Text('Keys of the flags that the role has access to, sorted and joined by commas.', 'new-checkout'),
+})
 export type Role = Static<typeof Role>
 
-export const RoleMembership = Type.Object(
-  {
-    id: Uuid('Unique id of the membership.'),
-    role_id: Uuid('Id of the role.'),
-    user: UserBasic,
-    joined_at: Instant('When the user was added.'),
-    updated_at: Instant('When the membership was last changed.'),
-  },
-  { title: 'RoleMembership', description: 'A member of a role.' },
-)
+export const RoleMembership = NamedObject('RoleMembership', 'A member of a role.', {
+  id: Uuid('Unique id of the membership.'),
+  role_id: Uuid('Id of the role.'),
+  user: UserBasic,
+  joined_at: Instant('When the user was added.'),
+  updated_at: Instant('When the membership was last changed.'),
+})
 export type RoleMembership = Static<typeof RoleMembership>
 
-export const ResourceAccess = Type.Object(
-  {
-    id: Integer('Unique id of the setting.', 1),
-    resource: Text('Type of resource.', 'feature flags'),
-    access_level: Integer('21 view, 37 edit.', 37),
-    organization: Uuid('Id of the organization.'),
-    created_at: Instant('When the setting was created.'),
-    updated_at: Instant('When the setting was last changed.'),
-    created_by: UserBasic,
-  },
-  { title: 'ResourceAccess', description: 'The access level of all members for a type of resource.' },
-)
+export const ResourceAccess = NamedObject('ResourceAccess', 'The access level of all members for a type of resource.', {
+  id: Integer('Unique id of the setting.', 1),
+  resource: Text('Type of resource.', 'feature flags'),
+  access_level: Integer('21 view, 37 edit.', 37),
+  organization: Uuid('Id of the organization.'),
+  created_at: Instant('When the setting was created.'),
+  updated_at: Instant('When the setting was last changed.'),
+  created_by: UserBasic,
+})
 export type ResourceAccess = Static<typeof ResourceAccess>
 
 const organization = '/api/organizations/:parent_lookup_organization_id' as const

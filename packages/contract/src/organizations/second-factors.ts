@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { asUser, inOrganization, open, routesOf } from '../route.ts'
-import { Bool, FreeObjectInput, Instant, Integer, Nullable, OrganizationParams, Text } from '../schema.ts'
+import { Bool, FreeObjectInput, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text } from '../schema.ts'
 import { Methods, PasskeyOptions, Session, Token } from './session.ts'
 
 const route = routesOf('Second factor')
@@ -32,19 +32,16 @@ const FactorName = Type.Optional(
   Type.String({ maxLength: 64, description: 'Name to recognize it by.', examples: ['Work phone'] }),
 )
 
-const SecondFactor = Type.Object(
-  {
-    id: Text('Id of the factor.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
-    kind: Type.Union([Type.Literal('code'), Type.Literal('passkey')], {
-      description: 'An authenticator app (`code`) or a passkey.',
-      examples: ['code'],
-    }),
-    name: Text('Name that the user chose.', 'Work phone'),
-    created_at: Instant('When it was added.'),
-    last_used_at: Nullable(Instant('When it was last used.')),
-  },
-  { title: 'SecondFactor', description: 'A second factor of the caller.' },
-)
+const SecondFactor = NamedObject('SecondFactor', 'A second factor of the caller.', {
+  id: Text('Id of the factor.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
+  kind: Type.Union([Type.Literal('code'), Type.Literal('passkey')], {
+    description: 'An authenticator app (`code`) or a passkey.',
+    examples: ['code'],
+  }),
+  name: Text('Name that the user chose.', 'Work phone'),
+  created_at: Instant('When it was added.'),
+  last_used_at: Nullable(Instant('When it was last used.')),
+})
 export type SecondFactor = Static<typeof SecondFactor>
 
 const RecoveryCodes = Type.Array(Type.String(), {
@@ -52,26 +49,20 @@ const RecoveryCodes = Type.Array(Type.String(), {
   examples: [['k7fd-2mzq-9xhw-c4tp']],
 })
 
-const SecondFactors = Type.Object(
-  {
-    factors: Type.Array(SecondFactor, { description: 'Oldest first.' }),
-    recovery_codes_left: Integer('How many recovery codes are unused.', 10),
-    required_by: Type.Array(Type.String(), {
-      description: 'Names of organizations of the caller that require a second factor.',
-      examples: [['Acme']],
-    }),
-  },
-  { title: 'SecondFactors', description: 'The second factors of the caller.' },
-)
+const SecondFactors = NamedObject('SecondFactors', 'The second factors of the caller.', {
+  factors: Type.Array(SecondFactor, { description: 'Oldest first.' }),
+  recovery_codes_left: Integer('How many recovery codes are unused.', 10),
+  required_by: Type.Array(Type.String(), {
+    description: 'Names of organizations of the caller that require a second factor.',
+    examples: [['Acme']],
+  }),
+})
 export type SecondFactors = Static<typeof SecondFactors>
 
-const NewSecondFactor = Type.Object(
-  {
-    factor: SecondFactor,
-    recovery_codes: Nullable(RecoveryCodes),
-  },
-  { title: 'NewSecondFactor', description: 'The added factor; with the first one come recovery codes.' },
-)
+const NewSecondFactor = NamedObject('NewSecondFactor', 'The added factor; with the first one come recovery codes.', {
+  factor: SecondFactor,
+  recovery_codes: Nullable(RecoveryCodes),
+})
 export type NewSecondFactor = Static<typeof NewSecondFactor>
 
 const factors = '/api/users/@me/second_factors' as const

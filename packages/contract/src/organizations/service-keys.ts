@@ -1,32 +1,27 @@
 import Type, { type Static } from 'typebox'
 import { adminLevel } from '../levels.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Integer, OrganizationParams, Text } from '../schema.ts'
+import { Integer, NamedObject, OrganizationParams, Text } from '../schema.ts'
 import { ApiKey, keyFields, keyLabel } from './api-keys.ts'
 import { UserBasic } from './users.ts'
 
 const { user_id: _owner, scoped_organizations: _organizations, value: _value, ...shared } = ApiKey.properties
 
-export const ServiceKey = Type.Object(
+export const ServiceKey = NamedObject(
+  'ServiceKey',
+  'An API key of the organization. `user` is the account without a person that acts through it.',
   {
     ...shared,
     level: Integer('What it may do: 0 view only, 1 member, 8 admin.', 1),
     user: UserBasic,
     created_by: UserBasic,
   },
-  {
-    title: 'ServiceKey',
-    description: 'An API key of the organization. `user` is the account without a person that acts through it.',
-  },
 )
 export type ServiceKey = Static<typeof ServiceKey>
-const NewServiceKey = Type.Object(
-  {
-    ...ServiceKey.properties,
-    value: Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
-  },
-  { title: 'NewServiceKey', description: 'A new service key with its value.' },
-)
+const NewServiceKey = NamedObject('NewServiceKey', 'A new service key with its value.', {
+  ...ServiceKey.properties,
+  value: Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+})
 
 const route = routesOf('Service keys', { params: OrganizationParams })
 const path = '/api/organizations/:parent_lookup_organization_id/service_keys' as const

@@ -1,17 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { asUser, open, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, Nullable, Text } from '../schema.ts'
+import { Bool, FreeObject, Instant, NamedObject, Nullable, Text } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** A sign-in is a personal API key that expires: the dashboard uses the same contract as every other client. */
-export const Session = Type.Object(
-  {
-    user: UserBasic,
-    api_key: Text('Personal API key of the sign-in.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
-    expires_at: Instant('When the sign-in expires.'),
-  },
-  { title: 'Session', description: 'A sign-in.' },
-)
+export const Session = NamedObject('Session', 'A sign-in.', {
+  user: UserBasic,
+  api_key: Text('Personal API key of the sign-in.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+  expires_at: Instant('When the sign-in expires.'),
+})
 
 export const Token = (description: string) =>
   Type.String({
@@ -25,7 +22,9 @@ export const PasskeyOptions = (description: string) =>
 const Kind = Type.Union([Type.Literal('code'), Type.Literal('passkey'), Type.Literal('recovery_code')])
 export const Methods = Type.Array(Kind, { description: 'What can be used, each on its own.', examples: [['code']] })
 
-const PendingSignIn = Type.Object(
+const PendingSignIn = NamedObject(
+  'PendingSignIn',
+  'A sign-in whose password was right and that needs a second factor.',
   {
     token: Token('Continues this sign-in at `/api/login/second_factor/`, once.'),
     expires_at: Instant('When the password is needed again.'),
@@ -34,34 +33,30 @@ const PendingSignIn = Type.Object(
       PasskeyOptions('Argument of `navigator.credentials.get` as JSON; null without a passkey.'),
     ),
   },
-  { title: 'PendingSignIn', description: 'A sign-in whose password was right and that needs a second factor.' },
 )
 export type PendingSignIn = Static<typeof PendingSignIn>
 
-const SignIn = Type.Object(
-  {
-    id: Text('Id of the sign-in.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
-    method: Type.Union(
-      [
-        Type.Literal('password'),
-        Type.Literal('password_and_code'),
-        Type.Literal('password_and_recovery_code'),
-        Type.Literal('password_and_passkey'),
-        Type.Literal('passkey'),
-        Type.Literal('single_sign_on'),
-      ],
-      { description: 'How the user signed in.', examples: ['password_and_code'] },
-    ),
-    user_agent: Text('The browser that signed in.', 'Mozilla/5.0 Firefox/140.0'),
-    address: Text('Its address when it signed in.', '192.0.2.7'),
-    created_at: Instant('When the user signed in.'),
-    last_used_at: Instant('When it was last used, within an hour.'),
-    expires_at: Instant('When the password is needed again.'),
-    is_remembered: Bool('Whether the user chose to stay signed in.', true),
-    is_current: Bool('Whether it is the sign-in of this request.', true),
-  },
-  { title: 'SignIn', description: 'A browser in which the user is signed in.' },
-)
+const SignIn = NamedObject('SignIn', 'A browser in which the user is signed in.', {
+  id: Text('Id of the sign-in.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
+  method: Type.Union(
+    [
+      Type.Literal('password'),
+      Type.Literal('password_and_code'),
+      Type.Literal('password_and_recovery_code'),
+      Type.Literal('password_and_passkey'),
+      Type.Literal('passkey'),
+      Type.Literal('single_sign_on'),
+    ],
+    { description: 'How the user signed in.', examples: ['password_and_code'] },
+  ),
+  user_agent: Text('The browser that signed in.', 'Mozilla/5.0 Firefox/140.0'),
+  address: Text('Its address when it signed in.', '192.0.2.7'),
+  created_at: Instant('When the user signed in.'),
+  last_used_at: Instant('When it was last used, within an hour.'),
+  expires_at: Instant('When the password is needed again.'),
+  is_remembered: Bool('Whether the user chose to stay signed in.', true),
+  is_current: Bool('Whether it is the sign-in of this request.', true),
+})
 export type SignIn = Static<typeof SignIn>
 
 const InviteTokenParams = Type.Object({
@@ -139,15 +134,12 @@ export const sessionRoutes = {
     isForSetUp: true,
     responses: {
       204: null,
-      200: Type.Object(
-        {
-          redirect_url: Text(
-            'Where the sign-in at the provider ends; open it in the browser.',
-            'https://acme.okta.com/oauth2/v1/logout?…',
-          ),
-        },
-        { title: 'ProviderLogout', description: 'How to end the sign-in at the provider.' },
-      ),
+      200: NamedObject('ProviderLogout', 'How to end the sign-in at the provider.', {
+        redirect_url: Text(
+          'Where the sign-in at the provider ends; open it in the browser.',
+          'https://acme.okta.com/oauth2/v1/logout?…',
+        ),
+      }),
     },
   }),
   readInvite: inviteTokenRoute.get('/api/signup/:token', {

@@ -1,32 +1,39 @@
 import Type, { type Static } from 'typebox'
 import { inOrganization, open, routesOf } from '../route.ts'
-import { IdInput, Instant, Integer, Nullable, OneOfInput, OrganizationParams, Text, Uuid } from '../schema.ts'
+import {
+  IdInput,
+  Instant,
+  Integer,
+  NamedObject,
+  Nullable,
+  OneOfInput,
+  OrganizationParams,
+  Text,
+  Uuid,
+} from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 export const claimRulesMax = 20
 export const exchangedKeySecondsMax = 3600
 
-const ClaimRule = Type.Object(
-  {
-    claim: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      description: 'Name of a claim of the token whose value is a text.',
-      examples: ['sub'],
-    }),
-    match: OneOfInput(['exact', 'prefix'] as const, {
-      description: '`exact`, or `prefix`, which must end with a separator.',
-      examples: ['exact'],
-    }),
-    value: Type.String({
-      minLength: 1,
-      maxLength: 500,
-      description: 'What the claim must be, or begin with.',
-      examples: ['repo:acme/shop:ref:refs/heads/main'],
-    }),
-  },
-  { title: 'ClaimRule', description: 'A condition on a claim; all rules must hold.' },
-)
+const ClaimRule = NamedObject('ClaimRule', 'A condition on a claim; all rules must hold.', {
+  claim: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Name of a claim of the token whose value is a text.',
+    examples: ['sub'],
+  }),
+  match: OneOfInput(['exact', 'prefix'] as const, {
+    description: '`exact`, or `prefix`, which must end with a separator.',
+    examples: ['exact'],
+  }),
+  value: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'What the claim must be, or begin with.',
+    examples: ['repo:acme/shop:ref:refs/heads/main'],
+  }),
+})
 
 const fields = {
   name: Type.String({
@@ -70,7 +77,9 @@ const fields = {
   }),
 }
 
-export const TrustRelationship = Type.Object(
+export const TrustRelationship = NamedObject(
+  'TrustRelationship',
+  'Which tokens of an issuer are exchanged for which keys.',
   {
     id: Uuid('Unique id of the relationship, and `audience` of the exchange.'),
     ...fields,
@@ -79,7 +88,6 @@ export const TrustRelationship = Type.Object(
     updated_at: Instant('When the relationship was last changed.'),
     last_used_at: Nullable(Instant('When a token was last exchanged.', null)),
   },
-  { title: 'TrustRelationship', description: 'Which tokens of an issuer are exchanged for which keys.' },
 )
 export type TrustRelationship = Static<typeof TrustRelationship>
 
@@ -152,13 +160,10 @@ export const trustRelationshipRoutes = {
   }),
 }
 
-const OAuthProblem = Type.Object(
-  {
-    error: Text('Code of RFC 6749 and RFC 8693.', 'invalid_request'),
-    error_description: Text('What is wrong.', 'The claim `ref` does not match.'),
-  },
-  { title: 'OAuthProblem', description: 'An error in the shape of OAuth 2.0.' },
-)
+const OAuthProblem = NamedObject('OAuthProblem', 'An error in the shape of OAuth 2.0.', {
+  error: Text('Code of RFC 6749 and RFC 8693.', 'invalid_request'),
+  error_description: Text('What is wrong.', 'The claim `ref` does not match.'),
+})
 
 export const tokenExchangeRoutes = {
   exchange: route.post('/api/token', {
@@ -170,16 +175,13 @@ export const tokenExchangeRoutes = {
     errorShape: 'oauth',
     refusal: OAuthProblem,
     responses: {
-      200: Type.Object(
-        {
-          access_token: Text('The key.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
-          issued_token_type: Text('Type of the key.', 'urn:ietf:params:oauth:token-type:access_token'),
-          token_type: Text('How it is sent.', 'Bearer'),
-          expires_in: Integer('Seconds until it expires.', 900),
-          scope: Text('Its scopes, separated by spaces.', 'feature_flag:write'),
-        },
-        { title: 'ExchangedToken', description: 'A short-lived key.' },
-      ),
+      200: NamedObject('ExchangedToken', 'A short-lived key.', {
+        access_token: Text('The key.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+        issued_token_type: Text('Type of the key.', 'urn:ietf:params:oauth:token-type:access_token'),
+        token_type: Text('How it is sent.', 'Bearer'),
+        expires_in: Integer('Seconds until it expires.', 900),
+        scope: Text('Its scopes, separated by spaces.', 'feature_flag:write'),
+      }),
     },
   }),
 }

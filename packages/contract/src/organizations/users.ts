@@ -1,31 +1,25 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, Integer, Nullable, Text, Uuid } from '../schema.ts'
+import { Bool, FreeObject, Instant, Integer, NamedObject, Nullable, Text, Uuid } from '../schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
-export const UserBasic = Type.Object(
-  {
-    id: Integer('Unique id of the user.', 1),
-    uuid: Uuid('UUID of the user.'),
-    distinct_id: Text('Distinct id of the user as a person.', 'ada@example.com'),
-    first_name: Text('First name of the user.', 'Ada'),
-    email: Type.String({ format: 'email', description: 'Email address of the user.', examples: ['ada@example.com'] }),
-    is_email_verified: Bool('Whether the email address was verified.', true),
-  },
-  { title: 'User', description: 'A user, as embedded in other objects.' },
-)
+export const UserBasic = NamedObject('User', 'A user, as embedded in other objects.', {
+  id: Integer('Unique id of the user.', 1),
+  uuid: Uuid('UUID of the user.'),
+  distinct_id: Text('Distinct id of the user as a person.', 'ada@example.com'),
+  first_name: Text('First name of the user.', 'Ada'),
+  email: Type.String({ format: 'email', description: 'Email address of the user.', examples: ['ada@example.com'] }),
+  is_email_verified: Bool('Whether the email address was verified.', true),
+})
 export type UserBasic = Static<typeof UserBasic>
 
-const OrganizationBasic = Type.Object(
-  {
-    id: Uuid('Unique id of the organization.'),
-    name: Text('Name of the organization.', 'Acme'),
-    slug: Text('Name in URLs.', 'acme'),
-    membership_level: Integer('1 member, 8 admin, 15 owner.', 15),
-    default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
-  },
-  { title: 'OrganizationSummary', description: 'An organization of the user.' },
-)
+const OrganizationBasic = NamedObject('OrganizationSummary', 'An organization of the user.', {
+  id: Uuid('Unique id of the organization.'),
+  name: Text('Name of the organization.', 'Acme'),
+  slug: Text('Name in URLs.', 'acme'),
+  membership_level: Integer('1 member, 8 admin, 15 owner.', 15),
+  default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
+})
 
 const requestEmails = { description: 'Whether the user gets emails about change requests.', examples: [true] }
 const Language = Type.Union([Type.Literal('en'), Type.Literal('de')], {
@@ -33,23 +27,20 @@ const Language = Type.Union([Type.Literal('en'), Type.Literal('de')], {
   examples: ['en'],
 })
 
-export const User = Type.Object(
-  {
-    ...UserBasic.properties,
-    date_joined: Instant('When the user was created.'),
-    has_password: Bool('Whether the user can sign in with a password.', true),
-    is_staff: Bool('Whether the user is an instance administrator.', false),
-    change_request_emails: Type.Boolean(requestEmails),
-    language: Nullable(Language),
-    needs_second_factor: Bool('Whether an organization requires a second factor before anything else.', false),
-    team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
-    organization: Nullable(
-      FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
-    ),
-    organizations: Type.Array(OrganizationBasic, { description: 'Organizations of the user.' }),
-  },
-  { title: 'CurrentUser', description: 'The calling user.' },
-)
+export const User = NamedObject('CurrentUser', 'The calling user.', {
+  ...UserBasic.properties,
+  date_joined: Instant('When the user was created.'),
+  has_password: Bool('Whether the user can sign in with a password.', true),
+  is_staff: Bool('Whether the user is an instance administrator.', false),
+  change_request_emails: Type.Boolean(requestEmails),
+  language: Nullable(Language),
+  needs_second_factor: Bool('Whether an organization requires a second factor before anything else.', false),
+  team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
+  organization: Nullable(
+    FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
+  ),
+  organizations: Type.Array(OrganizationBasic, { description: 'Organizations of the user.' }),
+})
 export type User = Static<typeof User>
 
 export const UserPatch = Type.Object(

@@ -11,6 +11,7 @@ import {
   Integer,
   kibibyte,
   mebibyte,
+  NamedObject,
   Nullable,
   Numeric,
   ProjectParams,
@@ -19,54 +20,48 @@ import {
 import { Plugin } from './plugins.ts'
 
 /** The configuration of a plugin in a project. */
-export const PluginConfig = Type.Object(
-  {
-    id: Integer('Unique id of the configuration.', 4),
-    plugin: Integer('Plugin id.', 2),
-    enabled: Bool('Whether the plugin runs in this project.', true),
-    order: Integer('Position in the event processing chain.', 1),
-    config: FreeObject('Values by setting; secrets are masked, attachments described.', { greeting: 'hello' }),
-    error: Nullable(FreeObject('Why it was switched off.', null)),
-    team_id: Integer('Project id.', 1),
-    plugin_info: Nullable(Plugin),
-    delivery_rate_24h: Nullable(Numeric('Success rate of calls, 0 to 1.', 1)),
-    created_at: Instant('When the configuration was created.'),
-    updated_at: Instant('When the configuration was last changed.'),
-    name: Nullable(Text('Name of the configuration.', null)),
-    description: Nullable(Text('Description of the configuration.', null)),
-    deleted: Bool('Whether the configuration is deleted.', false),
-    allowed_hosts: Type.Array(Type.String(), {
-      description: 'Hosts that the plugin can call, granted by an admin.',
-      examples: [[]],
-    }),
-    update_available: Bool(
-      'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
-      false,
-    ),
-  },
-  { title: 'PluginConfig', description: 'The configuration of a plugin in a project.' },
-)
+export const PluginConfig = NamedObject('PluginConfig', 'The configuration of a plugin in a project.', {
+  id: Integer('Unique id of the configuration.', 4),
+  plugin: Integer('Plugin id.', 2),
+  enabled: Bool('Whether the plugin runs in this project.', true),
+  order: Integer('Position in the event processing chain.', 1),
+  config: FreeObject('Values by setting; secrets are masked, attachments described.', { greeting: 'hello' }),
+  error: Nullable(FreeObject('Why it was switched off.', null)),
+  team_id: Integer('Project id.', 1),
+  plugin_info: Nullable(Plugin),
+  delivery_rate_24h: Nullable(Numeric('Success rate of calls, 0 to 1.', 1)),
+  created_at: Instant('When the configuration was created.'),
+  updated_at: Instant('When the configuration was last changed.'),
+  name: Nullable(Text('Name of the configuration.', null)),
+  description: Nullable(Text('Description of the configuration.', null)),
+  deleted: Bool('Whether the configuration is deleted.', false),
+  allowed_hosts: Type.Array(Type.String(), {
+    description: 'Hosts that the plugin can call, granted by an admin.',
+    examples: [[]],
+  }),
+  update_available: Bool(
+    'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+    false,
+  ),
+})
 export type PluginConfig = Static<typeof PluginConfig>
 
-const Attachment = Type.Object(
-  {
-    file_name: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Name of the file.',
-      examples: ['locations.mmdb'],
-    }),
-    content_type: Type.Optional(
-      Type.String({ maxLength: 200, description: 'Media type of the file.', examples: ['application/octet-stream'] }),
-    ),
-    contents_base64: Type.String({
-      maxLength: 2 * mebibyte,
-      description: 'Content in Base64.',
-      examples: ['aGVsbG8='],
-    }),
-  },
-  { title: 'PluginAttachment', description: 'A file that a plugin setting needs.' },
-)
+const Attachment = NamedObject('PluginAttachment', 'A file that a plugin setting needs.', {
+  file_name: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Name of the file.',
+    examples: ['locations.mmdb'],
+  }),
+  content_type: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Media type of the file.', examples: ['application/octet-stream'] }),
+  ),
+  contents_base64: Type.String({
+    maxLength: 2 * mebibyte,
+    description: 'Content in Base64.',
+    examples: ['aGVsbG8='],
+  }),
+})
 
 const writable = {
   enabled: Type.Optional(Bool('Whether the plugin runs in this project.', true)),
@@ -99,63 +94,54 @@ export const PluginConfigWrite = Type.Object(writable, {
 })
 export type PluginConfigWrite = Static<typeof PluginConfigWrite>
 
-export const PluginLogEntry = Type.Object(
-  {
-    id: Integer('Unique id of the entry.', 90),
-    team_id: Integer('Project id.', 1),
-    plugin_id: Integer('Plugin id.', 2),
-    plugin_config_id: Integer('Id of the configuration.', 4),
-    timestamp: Instant('When the entry was written.'),
-    source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')], {
-      description: '`PLUGIN` and `CONSOLE` come from the code, `SYSTEM` from Halyard.',
-      examples: ['CONSOLE'],
-    }),
-    type: Type.Union(
-      [Type.Literal('DEBUG'), Type.Literal('LOG'), Type.Literal('INFO'), Type.Literal('WARN'), Type.Literal('ERROR')],
-      { description: 'Severity of the entry.', examples: ['INFO'] },
-    ),
-    message: Text('Text of the entry.', 'Greeted 12 persons'),
-    instance_id: Text('The node that ran the plugin.', 'node-1'),
-  },
-  { title: 'PluginLogEntry', description: 'A log entry of a plugin.' },
-)
+export const PluginLogEntry = NamedObject('PluginLogEntry', 'A log entry of a plugin.', {
+  id: Integer('Unique id of the entry.', 90),
+  team_id: Integer('Project id.', 1),
+  plugin_id: Integer('Plugin id.', 2),
+  plugin_config_id: Integer('Id of the configuration.', 4),
+  timestamp: Instant('When the entry was written.'),
+  source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')], {
+    description: '`PLUGIN` and `CONSOLE` come from the code, `SYSTEM` from Halyard.',
+    examples: ['CONSOLE'],
+  }),
+  type: Type.Union(
+    [Type.Literal('DEBUG'), Type.Literal('LOG'), Type.Literal('INFO'), Type.Literal('WARN'), Type.Literal('ERROR')],
+    { description: 'Severity of the entry.', examples: ['INFO'] },
+  ),
+  message: Text('Text of the entry.', 'Greeted 12 persons'),
+  instance_id: Text('The node that ran the plugin.', 'node-1'),
+})
 export type PluginLogEntry = Static<typeof PluginLogEntry>
 
-export const PluginMetrics = Type.Object(
-  {
-    calls: Integer('Number of calls.', 120),
-    failures: Integer('Number of failed calls.', 1),
-    dropped_events: Integer('Number of events that the plugin dropped.', 0),
-    cpu_seconds: Numeric('CPU time in seconds.', 0.4),
-    memory_bytes: Integer('Largest memory use in bytes.', 1048576),
-  },
-  { title: 'PluginMetrics', description: 'Resource use of a plugin.' },
-)
+export const PluginMetrics = NamedObject('PluginMetrics', 'Resource use of a plugin.', {
+  calls: Integer('Number of calls.', 120),
+  failures: Integer('Number of failed calls.', 1),
+  dropped_events: Integer('Number of events that the plugin dropped.', 0),
+  cpu_seconds: Numeric('CPU time in seconds.', 0.4),
+  memory_bytes: Integer('Largest memory use in bytes.', 1048576),
+})
 export type PluginMetrics = Static<typeof PluginMetrics>
 
-const HourlyMetrics = Type.Object(
-  { hour: Instant('Start of the hour.'), ...PluginMetrics.properties },
-  { title: 'PluginHourlyMetrics', description: 'Resource use of a plugin in one hour.' },
-)
+const HourlyMetrics = NamedObject('PluginHourlyMetrics', 'Resource use of a plugin in one hour.', {
+  hour: Instant('Start of the hour.'),
+  ...PluginMetrics.properties,
+})
 
-export const PluginJob = Type.Object(
-  {
-    id: Integer('Unique id of the job.', 8),
-    name: Text('Name of the job.', 'sendGreetings'),
-    kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
-      description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
-      examples: ['job'],
-    }),
-    state: Type.Union([Type.Literal('waiting'), Type.Literal('running')], {
-      description: 'Whether the job is waiting or running.',
-      examples: ['waiting'],
-    }),
-    run_at: Instant('When it is due; for one that failed, when it is tried again.'),
-    attempts: Integer('Number of failed attempts.', 0),
-    created_at: Instant('When the job was queued.'),
-  },
-  { title: 'PluginJob', description: 'A pending job of a plugin.' },
-)
+export const PluginJob = NamedObject('PluginJob', 'A pending job of a plugin.', {
+  id: Integer('Unique id of the job.', 8),
+  name: Text('Name of the job.', 'sendGreetings'),
+  kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
+    description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
+    examples: ['job'],
+  }),
+  state: Type.Union([Type.Literal('waiting'), Type.Literal('running')], {
+    description: 'Whether the job is waiting or running.',
+    examples: ['waiting'],
+  }),
+  run_at: Instant('When it is due; for one that failed, when it is tried again.'),
+  attempts: Integer('Number of failed attempts.', 0),
+  created_at: Instant('When the job was queued.'),
+})
 export type PluginJob = Static<typeof PluginJob>
 
 const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the configuration.') })

@@ -10,6 +10,7 @@ import {
   IdParam,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
   OrganizationParams,
   Text,
@@ -22,30 +23,27 @@ const PluginType = Type.Union(
 )
 
 /** Contract 2.5. */
-export const Plugin = Type.Object(
-  {
-    id: Integer('Unique id of the plugin.', 2),
-    plugin_type: PluginType,
-    name: Text('Name of the plugin.', 'Add a greeting'),
-    description: Text('Description of the plugin.', 'Adds a greeting to every event'),
-    url: Nullable(Text('Origin of the code.', null)),
-    icon: Nullable(Text('URL of an icon.', null)),
-    config_schema: FreeObject('Settings by their key.', {}),
-    tag: Nullable(Text('The installed version.', null)),
-    latest_tag: Nullable(Text('The newest version known.', null)),
-    is_global: Bool('Whether other organizations can use the plugin.', false),
-    organization_id: Uuid('Id of the organization that owns the plugin.'),
-    organization_name: Text('Name of the organization that owns the plugin.', 'Acme'),
-    capabilities: FreeObject('What the code offers: `methods`, `scheduled_tasks`, `jobs`.', {
-      methods: ['processEvent'],
-      scheduled_tasks: [],
-      jobs: [],
-    }),
-    metrics: FreeObject('Calls, failures, time and memory.', {}),
-    public_jobs: FreeObject('Jobs that people can start, by name.', {}),
-  },
-  { title: 'Plugin', description: 'A plugin of an organization.' },
-)
+export const Plugin = NamedObject('Plugin', 'A plugin of an organization.', {
+  id: Integer('Unique id of the plugin.', 2),
+  plugin_type: PluginType,
+  name: Text('Name of the plugin.', 'Add a greeting'),
+  description: Text('Description of the plugin.', 'Adds a greeting to every event'),
+  url: Nullable(Text('Origin of the code.', null)),
+  icon: Nullable(Text('URL of an icon.', null)),
+  config_schema: FreeObject('Settings by their key.', {}),
+  tag: Nullable(Text('The installed version.', null)),
+  latest_tag: Nullable(Text('The newest version known.', null)),
+  is_global: Bool('Whether other organizations can use the plugin.', false),
+  organization_id: Uuid('Id of the organization that owns the plugin.'),
+  organization_name: Text('Name of the organization that owns the plugin.', 'Acme'),
+  capabilities: FreeObject('What the code offers: `methods`, `scheduled_tasks`, `jobs`.', {
+    methods: ['processEvent'],
+    scheduled_tasks: [],
+    jobs: [],
+  }),
+  metrics: FreeObject('Calls, failures, time and memory.', {}),
+  public_jobs: FreeObject('Jobs that people can start, by name.', {}),
+})
 export type Plugin = Static<typeof Plugin>
 
 export const pluginNameCharactersMax = 200
@@ -83,22 +81,19 @@ export const PluginWrite = Type.Object(writable, {
 })
 export type PluginWrite = Static<typeof PluginWrite>
 
-export const CatalogEntry = Type.Object(
-  {
-    name: Text('Name of the plugin.', 'GeoIP'),
-    url: Text('Address to install the plugin from.', 'https://www.npmjs.com/package/posthog-plugin-geoip'),
-    description: Text('What the plugin does.', 'Adds the location to events'),
-    verified: Bool('Tested with this version.', true),
-    maintainer: Type.Union([Type.Literal('official'), Type.Literal('community')], {
-      description: 'Who maintains the plugin.',
-      examples: ['official'],
-    }),
-    type: Text('What the plugin does: `data_in`, `data_out`, `ingestion_filtering` or `flags`.', 'data_in'),
-    displayOnWebsiteLib: Bool('Whether PostHog lists the plugin.', true),
-    needs: Text('Prerequisites; empty if there are none.', ''),
-  },
-  { title: 'PluginCatalogEntry', description: 'A plugin of the catalog.' },
-)
+export const CatalogEntry = NamedObject('PluginCatalogEntry', 'A plugin of the catalog.', {
+  name: Text('Name of the plugin.', 'GeoIP'),
+  url: Text('Address to install the plugin from.', 'https://www.npmjs.com/package/posthog-plugin-geoip'),
+  description: Text('What the plugin does.', 'Adds the location to events'),
+  verified: Bool('Tested with this version.', true),
+  maintainer: Type.Union([Type.Literal('official'), Type.Literal('community')], {
+    description: 'Who maintains the plugin.',
+    examples: ['official'],
+  }),
+  type: Text('What the plugin does: `data_in`, `data_out`, `ingestion_filtering` or `flags`.', 'data_in'),
+  displayOnWebsiteLib: Bool('Whether PostHog lists the plugin.', true),
+  needs: Text('Prerequisites; empty if there are none.', ''),
+})
 export type CatalogEntry = Static<typeof CatalogEntry>
 
 const PluginParams = Type.Object({ ...OrganizationParams.properties, id: IdParam('Plugin id.') })
@@ -120,12 +115,10 @@ const acceptanceAnswer = {
   update_available: Bool('The owner has changed the plugin since it was accepted.', false),
 }
 /** Of a plugin that belongs to another organization. */
-const PluginInUse = Type.Object(
+const PluginInUse = NamedObject(
+  'PluginInUse',
+  'A plugin; with the accepted release if it belongs to another organization.',
   { ...Plugin.properties, ...Type.Partial(Type.Object(acceptanceAnswer)).properties },
-  {
-    title: 'PluginInUse',
-    description: 'A plugin; with the accepted release if it belongs to another organization.',
-  },
 )
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 

@@ -3,9 +3,11 @@ import { adminLevel } from '../levels.ts'
 import { keyLabel } from '../organizations/api-keys.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Instant, InstantInput, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
+import { Instant, InstantInput, NamedObject, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
 
-export const ScimToken = Type.Object(
+export const ScimToken = NamedObject(
+  'ScimToken',
+  'A token with which an identity provider provisions users and groups by SCIM.',
   {
     id: Uuid('Unique id of the token.'),
     label: Text('What the token is for.', 'Entra ID'),
@@ -15,16 +17,12 @@ export const ScimToken = Type.Object(
     last_used_at: Nullable(Instant('When the token was last used, to the hour.', null)),
     expires_at: Nullable(Instant('When the token expires; null if it does not.', null)),
   },
-  { title: 'ScimToken', description: 'A token with which an identity provider provisions users and groups by SCIM.' },
 )
 export type ScimToken = Static<typeof ScimToken>
-const NewScimToken = Type.Object(
-  {
-    ...ScimToken.properties,
-    value: Text('The token itself.', 'scim_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
-  },
-  { title: 'NewScimToken', description: 'A new SCIM token with its value.' },
-)
+const NewScimToken = NamedObject('NewScimToken', 'A new SCIM token with its value.', {
+  ...ScimToken.properties,
+  value: Text('The token itself.', 'scim_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'),
+})
 
 const route = routesOf('Provisioning (SCIM)', { params: OrganizationParams })
 const path = '/api/organizations/:parent_lookup_organization_id/scim_tokens' as const

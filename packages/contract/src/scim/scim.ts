@@ -1,6 +1,15 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { routesOf, withScimToken } from '../route.ts'
-import { FreeListInput, FreeObject, Integer, kibibyte, mebibyte, ShapedObjectInput, Text } from '../schema.ts'
+import {
+  FreeListInput,
+  FreeObject,
+  Integer,
+  kibibyte,
+  mebibyte,
+  NamedObject,
+  ShapedObjectInput,
+  Text,
+} from '../schema.ts'
 
 export const scimUserSchema = 'urn:ietf:params:scim:schemas:core:2.0:User'
 export const scimGroupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
@@ -29,18 +38,15 @@ const SchemasInput = (schema: string) =>
     examples: [[schema]],
   })
 
-const Meta = Type.Object(
-  {
-    resourceType: Text('Kind of the resource.', 'User'),
-    created: Text('When it was provisioned.', '2026-03-01T09:30:00.000Z'),
-    lastModified: Text('When it was last changed.', '2026-03-01T09:30:00.000Z'),
-    location: Text(
-      'URL of the resource.',
-      'https://flags.acme.com/scim/v2/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/Users/0198c1d2',
-    ),
-  },
-  { title: 'ScimMeta', description: 'Metadata of a resource.' },
-)
+const Meta = NamedObject('ScimMeta', 'Metadata of a resource.', {
+  resourceType: Text('Kind of the resource.', 'User'),
+  created: Text('When it was provisioned.', '2026-03-01T09:30:00.000Z'),
+  lastModified: Text('When it was last changed.', '2026-03-01T09:30:00.000Z'),
+  location: Text(
+    'URL of the resource.',
+    'https://flags.acme.com/scim/v2/0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d/Users/0198c1d2',
+  ),
+})
 
 const userFields = {
   schemas: Schemas(scimUserSchema),
@@ -65,11 +71,12 @@ const userFields = {
   ),
 }
 
-const ScimUser = Type.Object(
-  { ...userFields, id: Text('UUID of the account.'), meta: Meta },
-  { title: 'ScimUser', description: 'A provisioned user. Further attributes are stored and returned.' },
-)
-const ScimUserWrite = Type.Object(userFields, { title: 'ScimUserWrite', description: 'A user to provision.' })
+const ScimUser = NamedObject('ScimUser', 'A provisioned user. Further attributes are stored and returned.', {
+  ...userFields,
+  id: Text('UUID of the account.'),
+  meta: Meta,
+})
+const ScimUserWrite = NamedObject('ScimUserWrite', 'A user to provision.', userFields)
 
 const groupFields = {
   schemas: Schemas(scimGroupSchema),
@@ -82,24 +89,22 @@ const groupFields = {
     }),
   ),
 }
-const ScimGroup = Type.Object(
-  { ...groupFields, id: Text('Id of the role.'), meta: Meta },
-  { title: 'ScimGroup', description: 'A group of the identity provider: a role of the organization.' },
-)
-const ScimGroupWrite = Type.Object(groupFields, { title: 'ScimGroupWrite', description: 'A group to provision.' })
+const ScimGroup = NamedObject('ScimGroup', 'A group of the identity provider: a role of the organization.', {
+  ...groupFields,
+  id: Text('Id of the role.'),
+  meta: Meta,
+})
+const ScimGroupWrite = NamedObject('ScimGroupWrite', 'A group to provision.', groupFields)
 
-const ScimPatch = Type.Object(
-  {
-    schemas: SchemasInput(scimPatchSchema),
-    Operations: FreeListInput(
-      scimOperationsMax,
-      mebibyte,
-      'Operations with `op` (add, remove or replace, in any case), `path` and `value`.',
-      [{ op: 'replace', path: 'active', value: false }],
-    ),
-  },
-  { title: 'ScimPatch', description: 'Changes of a resource; all of them or none.' },
-)
+const ScimPatch = NamedObject('ScimPatch', 'Changes of a resource; all of them or none.', {
+  schemas: SchemasInput(scimPatchSchema),
+  Operations: FreeListInput(
+    scimOperationsMax,
+    mebibyte,
+    'Operations with `op` (add, remove or replace, in any case), `path` and `value`.',
+    [{ op: 'replace', path: 'active', value: false }],
+  ),
+})
 export type ScimPatch = Static<typeof ScimPatch>
 
 const ScimList = <S extends TSchema>(resource: S, title: string) =>
@@ -117,15 +122,12 @@ const ScimUserList = ScimList(ScimUser, 'ScimUserList')
 const ScimGroupList = ScimList(ScimGroup, 'ScimGroupList')
 const ScimDocument = FreeObject('A document of RFC 7643, section 5 to 7.', { schemas: [scimListSchema] })
 
-export const ScimError = Type.Object(
-  {
-    schemas: Schemas(scimErrorSchema),
-    status: Text('HTTP status.', '400'),
-    scimType: Type.Optional(Text('What is wrong, as RFC 7644 names it.', 'invalidFilter')),
-    detail: Text('What is wrong and what to do.', '`filter` is not supported.'),
-  },
-  { title: 'ScimError', description: 'An error as RFC 7644, section 3.12 describes it.' },
-)
+export const ScimError = NamedObject('ScimError', 'An error as RFC 7644, section 3.12 describes it.', {
+  schemas: Schemas(scimErrorSchema),
+  status: Text('HTTP status.', '400'),
+  scimType: Type.Optional(Text('What is wrong, as RFC 7644 names it.', 'invalidFilter')),
+  detail: Text('What is wrong and what to do.', '`filter` is not supported.'),
+})
 export type ScimError = Static<typeof ScimError>
 
 const Params = Type.Object({ organization_id: Text('Id of the organization.') })

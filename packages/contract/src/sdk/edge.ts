@@ -9,6 +9,7 @@ import {
   InstantInput,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
 } from '../schema.ts'
 
@@ -31,65 +32,59 @@ const Id = Type.String({
   examples: ['edge-1:4711'],
 })
 
-export const EdgeEvent = Type.Object(
-  {
-    uuid: Type.String({
-      pattern: uuidPattern,
-      maxLength: 36,
-      description: 'UUID of the event, for deduplication.',
-      examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+export const EdgeEvent = NamedObject('EdgeEvent', 'An event that an edge has accepted.', {
+  uuid: Type.String({
+    pattern: uuidPattern,
+    maxLength: 36,
+    description: 'UUID of the event, for deduplication.',
+    examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+  }),
+  event: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Name of the event.',
+    examples: ['checkout completed'],
+  }),
+  distinct_id: Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: 'Distinct id of the person.',
+    examples: ['user-1'],
+  }),
+  // As much as a whole request: what an edge has accepted must not be refused here.
+  properties: FreeObjectInput(20 * mebibyte, 'Properties of the event.', { amount: 42 }),
+  at: InstantInput('When it happened, by the clock of the first edge.'),
+  ip: Nullable(Type.String({ maxLength: 100, description: 'Address of the client.', examples: [null] })),
+})
+export const EdgeBatch = NamedObject('EdgeBatch', 'Events and counts of one project.', {
+  id: Id,
+  project: Type.Optional(ProjectUuid),
+  events: Type.Optional(
+    Type.Array(EdgeEvent, {
+      maxItems: edgeBatchEventsMax,
+      description: 'Events in the order in which the edge received them.',
     }),
-    event: Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'Name of the event.',
-      examples: ['checkout completed'],
-    }),
-    distinct_id: Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Distinct id of the person.',
-      examples: ['user-1'],
-    }),
-    // As much as a whole request: what an edge has accepted must not be refused here.
-    properties: FreeObjectInput(20 * mebibyte, 'Properties of the event.', { amount: 42 }),
-    at: InstantInput('When it happened, by the clock of the first edge.'),
-    ip: Nullable(Type.String({ maxLength: 100, description: 'Address of the client.', examples: [null] })),
-  },
-  { title: 'EdgeEvent', description: 'An event that an edge has accepted.' },
-)
-export const EdgeBatch = Type.Object(
-  {
-    id: Id,
-    project: Type.Optional(ProjectUuid),
-    events: Type.Optional(
-      Type.Array(EdgeEvent, {
-        maxItems: edgeBatchEventsMax,
-        description: 'Events in the order in which the edge received them.',
-      }),
+  ),
+  evaluations: Type.Optional(
+    Type.Object(
+      {
+        requests: Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'Evaluation requests.',
+          examples: [120],
+        }),
+        flags: Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description: 'Evaluated flags.',
+          examples: [840],
+        }),
+      },
+      { description: 'Number of evaluations since the last batch.' },
     ),
-    evaluations: Type.Optional(
-      Type.Object(
-        {
-          requests: Type.Integer({
-            minimum: 0,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'Evaluation requests.',
-            examples: [120],
-          }),
-          flags: Type.Integer({
-            minimum: 0,
-            maximum: Number.MAX_SAFE_INTEGER,
-            description: 'Evaluated flags.',
-            examples: [840],
-          }),
-        },
-        { description: 'Number of evaluations since the last batch.' },
-      ),
-    ),
-  },
-  { title: 'EdgeBatch', description: 'Events and counts of one project.' },
-)
+  ),
+})
 export type EdgeBatch = Static<typeof EdgeBatch>
 export type EdgeEvent = Static<typeof EdgeEvent>
 
@@ -100,7 +95,9 @@ const DistinctId = Type.String({
   examples: ['user-1'],
 })
 
-export const EdgeSubjectQuestion = Type.Object(
+export const EdgeSubjectQuestion = NamedObject(
+  'EdgeSubjectQuery',
+  'The person and groups that an edge needs stored data of.',
   {
     project: ProjectUuid,
     distinct_id: DistinctId,
@@ -135,35 +132,31 @@ export const EdgeSubjectQuestion = Type.Object(
       Type.Integer({ minimum: 0, maximum: 366, description: 'Days of the longest window.', examples: [30] }),
     ),
   },
-  { title: 'EdgeSubjectQuery', description: 'The person and groups that an edge needs stored data of.' },
 )
 export type EdgeSubjectQuestion = Static<typeof EdgeSubjectQuestion>
 
-export const EdgeSubject = Type.Object(
-  {
-    person_properties: Nullable(FreeObject('Properties of the person; null without a person.', { plan: 'pro' })),
-    group_properties: FreeObject('Group type → properties.', {}),
-    static_cohorts: Type.Array(Type.Integer(), {
-      description: 'Static cohorts that contain the person.',
-      examples: [[7]],
-    }),
-    hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.', examples: [{}] }),
-    events: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.Object({
-          first_day: Integer('First day in UTC, counted from 1970-01-01.', 20_000),
-          days: Type.Array(Type.Array(Type.Integer()), {
-            description: 'Pairs of a day and the number of events on it.',
-            examples: [[[20_000, 3]]],
-          }),
+export const EdgeSubject = NamedObject('EdgeSubject', 'Stored data of a person and groups.', {
+  person_properties: Nullable(FreeObject('Properties of the person; null without a person.', { plan: 'pro' })),
+  group_properties: FreeObject('Group type → properties.', {}),
+  static_cohorts: Type.Array(Type.Integer(), {
+    description: 'Static cohorts that contain the person.',
+    examples: [[7]],
+  }),
+  hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.', examples: [{}] }),
+  events: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        first_day: Integer('First day in UTC, counted from 1970-01-01.', 20_000),
+        days: Type.Array(Type.Array(Type.Integer()), {
+          description: 'Pairs of a day and the number of events on it.',
+          examples: [[[20_000, 3]]],
         }),
-        { description: 'Event name → how often the person performed it.', examples: [{}] },
-      ),
+      }),
+      { description: 'Event name → how often the person performed it.', examples: [{}] },
     ),
-  },
-  { title: 'EdgeSubject', description: 'Stored data of a person and groups.' },
-)
+  ),
+})
 export type EdgeSubject = Static<typeof EdgeSubject>
 
 const route = routesOf('Edges')

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { FreeObjectInput, Instant, kibibyte, ProjectParams, Text } from '../schema.ts'
+import { FreeObjectInput, Instant, kibibyte, NamedObject, ProjectParams, Text } from '../schema.ts'
 
 export const overriddenFlagsMax = 20
 /** With its signature the token still fits into a link and a header. */
@@ -11,7 +11,9 @@ export const overridesSecondsDefault = 24 * 60 * 60
 
 const example = { 'new-checkout': true, 'pricing-test': 'large-button', 'page-size': { value: true, payload: 50 } }
 
-export const SignedFlagOverrides = Type.Object(
+export const SignedFlagOverrides = NamedObject(
+  'SignedFlagOverrides',
+  'Values of flags for everyone who has the token.',
   {
     token: Text(
       'What a browser sends as `X-Halyard-Overrides`. It is readable and cannot be changed.',
@@ -19,20 +21,16 @@ export const SignedFlagOverrides = Type.Object(
     ),
     expires_at: Instant('When it stops being accepted.'),
   },
-  { title: 'SignedFlagOverrides', description: 'Values of flags for everyone who has the token.' },
 )
 export type SignedFlagOverrides = Static<typeof SignedFlagOverrides>
 
-const FlagVariants = Type.Object(
-  {
-    key: Text('Key of the flag.', 'pricing-test'),
-    variants: Type.Array(Type.String(), {
-      description: 'Keys of its variants; empty for a flag that is on or off.',
-      examples: [['control', 'large-button']],
-    }),
-  },
-  { title: 'FlagVariants', description: 'The values that a flag can be overridden with.' },
-)
+const FlagVariants = NamedObject('FlagVariants', 'The values that a flag can be overridden with.', {
+  key: Text('Key of the flag.', 'pricing-test'),
+  variants: Type.Array(Type.String(), {
+    description: 'Keys of its variants; empty for a flag that is on or off.',
+    examples: [['control', 'large-button']],
+  }),
+})
 
 const route = routesOf('Flag overrides')
 

@@ -1,7 +1,17 @@
 import Type from 'typebox'
 import { FlagDefinition } from '../flags/flag-definition.ts'
 import { type Credential, open, routesOf } from '../route.ts'
-import { Bool, EventStream, FreeObject, Integer, Nullable, ShapedObject, shapeKeyword, Text } from '../schema.ts'
+import {
+  Bool,
+  EventStream,
+  FreeObject,
+  Integer,
+  NamedObject,
+  Nullable,
+  ShapedObject,
+  shapeKeyword,
+  Text,
+} from '../schema.ts'
 
 /**
  * The paths that SDKs call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
@@ -47,52 +57,43 @@ const EvaluationRequest = Type.Object(
     examples: [{ token, distinct_id: 'user-1', person_properties: { plan: 'pro' } }],
   },
 )
-const FlagDetail = Type.Object(
-  {
-    key: Text('Key of the flag.', 'new-checkout'),
-    enabled: Bool('Whether the flag is on.', true),
-    variant: Nullable(Text('Key of the variant.', null)),
-    reason: Type.Object(
-      {
-        code: Text('Code of the reason.', 'condition_match'),
-        condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
-        description: Text('The reason in words.', 'Matched condition set 1'),
-      },
-      { description: 'Why the flag has this value.' },
-    ),
-    metadata: Type.Object(
-      {
-        id: Integer('Id of the flag.', 12),
-        version: Integer('Version of the flag.', 1),
-        description: Type.Null({ description: 'Always null.' }),
-        payload: Nullable(Text('JSON text.', null)),
-        has_experiment: Bool('Always false.', false),
-      },
-      { description: 'Details of the flag.' },
-    ),
-  },
-  { title: 'EvaluatedFlag', description: 'The value of a flag for one person.' },
-)
+const FlagDetail = NamedObject('EvaluatedFlag', 'The value of a flag for one person.', {
+  key: Text('Key of the flag.', 'new-checkout'),
+  enabled: Bool('Whether the flag is on.', true),
+  variant: Nullable(Text('Key of the variant.', null)),
+  reason: Type.Object(
+    {
+      code: Text('Code of the reason.', 'condition_match'),
+      condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+      description: Text('The reason in words.', 'Matched condition set 1'),
+    },
+    { description: 'Why the flag has this value.' },
+  ),
+  metadata: Type.Object(
+    {
+      id: Integer('Id of the flag.', 12),
+      version: Integer('Version of the flag.', 1),
+      description: Type.Null({ description: 'Always null.' }),
+      payload: Nullable(Text('JSON text.', null)),
+      has_experiment: Bool('Always false.', false),
+    },
+    { description: 'Details of the flag.' },
+  ),
+})
 const evaluated = {
   errorsWhileComputingFlags: Bool('Whether a flag could not be evaluated, or stored data was unavailable.', false),
   requestId: Text('Same as the header `X-Request-Id`.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
   evaluatedAt: Integer('Milliseconds since 1970.', 1_772_357_400_000),
 }
-const EvaluationAnswer = Type.Object(
-  {
-    ...evaluated,
-    flags: Type.Record(Type.String(), FlagDetail, { description: 'Flag key → value.' }),
-  },
-  { title: 'EvaluationResult', description: 'Values with reasons.' },
-)
-const EvaluationValues = Type.Object(
-  {
-    ...evaluated,
-    featureFlags: FreeObject('Flag key → variant, true or false.', { 'new-checkout': true }),
-    featureFlagPayloads: FreeObject('Flag key → payload as JSON text.', {}),
-  },
-  { title: 'EvaluationValues', description: 'With `v=1`: values and payloads.' },
-)
+const EvaluationAnswer = NamedObject('EvaluationResult', 'Values with reasons.', {
+  ...evaluated,
+  flags: Type.Record(Type.String(), FlagDetail, { description: 'Flag key → value.' }),
+})
+const EvaluationValues = NamedObject('EvaluationValues', 'With `v=1`: values and payloads.', {
+  ...evaluated,
+  featureFlags: FreeObject('Flag key → variant, true or false.', { 'new-checkout': true }),
+  featureFlagPayloads: FreeObject('Flag key → payload as JSON text.', {}),
+})
 const DecideAnswer = Type.Object(
   {
     featureFlags: Type.Optional(
@@ -111,18 +112,15 @@ const DecideAnswer = Type.Object(
     examples: [{ featureFlags: { 'new-checkout': true }, featureFlagPayloads: {}, errorsWhileComputingFlags: false }],
   },
 )
-const Definitions = Type.Object(
-  {
-    flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
-    group_type_mapping: Type.Record(Type.String(), Type.String(), {
-      description: 'Group type index → name.',
-      examples: [{ 0: 'company' }],
-    }),
-    cohorts: FreeObject('Cohort id → property groups; empty without `send_cohorts`.', {}),
-    property_matching_version: Integer('How `exact` compares; see the project.', 2),
-  },
-  { title: 'FlagDefinitions', description: 'Definitions for SDKs that evaluate locally.' },
-)
+const Definitions = NamedObject('FlagDefinitions', 'Definitions for SDKs that evaluate locally.', {
+  flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
+  group_type_mapping: Type.Record(Type.String(), Type.String(), {
+    description: 'Group type index → name.',
+    examples: [{ 0: 'company' }],
+  }),
+  cohorts: FreeObject('Cohort id → property groups; empty without `send_cohorts`.', {}),
+  property_matching_version: Integer('How `exact` compares; see the project.', 2),
+})
 const event = {
   event: Text('Name of the event.', 'checkout completed'),
   distinct_id: Type.Optional(Text('Id of the person; can be in `properties` instead.', 'user-1')),
@@ -131,7 +129,7 @@ const event = {
   uuid: Type.Optional(Type.String({ format: 'uuid', description: 'For deduplication of repeated requests.' })),
 }
 const api_key = Type.Optional(Text('The project token, `phc_…`.', token))
-const Event = Type.Object(event, { title: 'Event', description: 'Something that a person did.' })
+const Event = NamedObject('Event', 'Something that a person did.', event)
 const CapturedEvent = Type.Object(
   { api_key, ...event },
   {
@@ -156,59 +154,44 @@ const Events = Type.Union([CapturedEvent, EventBatch], {
   title: 'Events',
   description: 'One event, or several.',
 })
-const EventsAnswer = Type.Object(
-  { status: Integer('Always 1.', 1) },
-  { title: 'EventsAccepted', description: 'The events are stored.' },
-)
-const OfrepRequest = Type.Object(
-  {
-    context: FreeObject('`targetingKey` is the distinct id; other fields are person properties.', {
-      targetingKey: 'user-1',
-      plan: 'pro',
-    }),
-  },
-  { title: 'OfrepRequest', description: 'The evaluation context of OpenFeature.' },
-)
-const OfrepFlag = Type.Object(
-  {
-    key: Text('Key of the flag.', 'new-checkout'),
-    value: Type.Optional(
-      Type.Unknown({ description: 'Value of the flag; absent if the default applies.', examples: [true] }),
-    ),
-    reason: Type.Optional(Text('Reason as OpenFeature defines it.', 'STATIC')),
-    variant: Type.Optional(Text('Key of the variant, `on` or `off`.', 'on')),
-    metadata: Type.Optional(
-      FreeObject('Details of the flag.', { flagId: 12, version: 1, reasonCode: 'condition_match' }),
-    ),
-    errorCode: Type.Optional(Text('Set if the flag could not be evaluated.')),
-  },
-  { title: 'OfrepFlag', description: 'The value of a flag for one context.' },
-)
+const EventsAnswer = NamedObject('EventsAccepted', 'The events are stored.', { status: Integer('Always 1.', 1) })
+const OfrepRequest = NamedObject('OfrepRequest', 'The evaluation context of OpenFeature.', {
+  context: FreeObject('`targetingKey` is the distinct id; other fields are person properties.', {
+    targetingKey: 'user-1',
+    plan: 'pro',
+  }),
+})
+const OfrepFlag = NamedObject('OfrepFlag', 'The value of a flag for one context.', {
+  key: Text('Key of the flag.', 'new-checkout'),
+  value: Type.Optional(
+    Type.Unknown({ description: 'Value of the flag; absent if the default applies.', examples: [true] }),
+  ),
+  reason: Type.Optional(Text('Reason as OpenFeature defines it.', 'STATIC')),
+  variant: Type.Optional(Text('Key of the variant, `on` or `off`.', 'on')),
+  metadata: Type.Optional(
+    FreeObject('Details of the flag.', { flagId: 12, version: 1, reasonCode: 'condition_match' }),
+  ),
+  errorCode: Type.Optional(Text('Set if the flag could not be evaluated.')),
+})
 
-const OfrepProblem = Type.Object(
-  {
-    key: Type.Optional(Text('Key of the flag.', 'new-checkout')),
-    errorCode: Text('Code as OpenFeature defines it.', 'FLAG_NOT_FOUND'),
-    errorDetails: Text('Message for people.', 'There is no flag with this key.'),
-  },
-  { title: 'OfrepError', description: 'An error in the shape of OFREP.' },
-)
-const OfrepFlags = Type.Object(
-  {
-    flags: Type.Array(OfrepFlag, { description: 'Values of all flags.' }),
-    eventStreams: Type.Optional(
-      Type.Array(FreeObject(), {
-        description: 'Streams that announce changes.',
-        examples: [[{ type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } }]],
-      }),
-    ),
-    metadata: Type.Object(
-      { flagSetId: Text('Id of the project.', '1') },
-      { description: 'Metadata of all flags, as OpenFeature names it.' },
-    ),
-  },
-  { title: 'OfrepFlags', description: 'Values of all flags for one context.' },
-)
+const OfrepProblem = NamedObject('OfrepError', 'An error in the shape of OFREP.', {
+  key: Type.Optional(Text('Key of the flag.', 'new-checkout')),
+  errorCode: Text('Code as OpenFeature defines it.', 'FLAG_NOT_FOUND'),
+  errorDetails: Text('Message for people.', 'There is no flag with this key.'),
+})
+const OfrepFlags = NamedObject('OfrepFlags', 'Values of all flags for one context.', {
+  flags: Type.Array(OfrepFlag, { description: 'Values of all flags.' }),
+  eventStreams: Type.Optional(
+    Type.Array(FreeObject(), {
+      description: 'Streams that announce changes.',
+      examples: [[{ type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } }]],
+    }),
+  ),
+  metadata: Type.Object(
+    { flagSetId: Text('Id of the project.', '1') },
+    { description: 'Metadata of all flags, as OpenFeature names it.' },
+  ),
+})
 
 const tokenQuery = Type.Optional(Text('Project token; selects the project of a personal API key.', token))
 const definitionsQuery = Type.Object({
@@ -319,17 +302,14 @@ export const sdkRoutes = [
     params: TokenParams,
     responses: {
       200: Type.Record(Type.String(), Type.Unknown(), {
-        [shapeKeyword]: Type.Object(
-          {
-            token: Text('The project token.', token),
-            hasFeatureFlags: Bool('Whether SDKs evaluate flags.', true),
-            supportedCompression: Type.Array(Type.String(), {
-              description: 'Encodings that the server accepts.',
-              examples: [['gzip', 'gzip-js']],
-            }),
-          },
-          { title: 'BrowserConfig', description: 'Configuration of posthog-js.' },
-        ),
+        [shapeKeyword]: NamedObject('BrowserConfig', 'Configuration of posthog-js.', {
+          token: Text('The project token.', token),
+          hasFeatureFlags: Bool('Whether SDKs evaluate flags.', true),
+          supportedCompression: Type.Array(Type.String(), {
+            description: 'Encodings that the server accepts.',
+            examples: [['gzip', 'gzip-js']],
+          }),
+        }),
       }),
     },
   }),

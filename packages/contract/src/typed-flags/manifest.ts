@@ -7,6 +7,7 @@ import {
   Instant,
   Integer,
   mebibyte,
+  NamedObject,
   Nullable,
   ProjectParams,
   Text,
@@ -18,55 +19,45 @@ const key = { description: 'Key of the flag.', examples: ['search-rollout'] }
 const description = { description: 'Description of the flag.', examples: ['The new search.'] }
 const defaultValue = { description: 'Default for the code, of the type of the flag.', examples: [false] }
 
-export const ManifestFlag = Type.Object(
-  {
-    key: Type.String(key),
-    name: Text('The key again: flags have no other name.', 'search-rollout'),
-    type: Text('`boolean`, `string`, `integer` or `object`; `float` for numbers that are no integers.', 'boolean'),
-    description: Nullable(Type.String(description)),
-    defaultValue: Type.Unknown(defaultValue),
-  },
-  { title: 'ManifestFlag', description: 'A flag as the OpenFeature CLI sees it.' },
-)
+export const ManifestFlag = NamedObject('ManifestFlag', 'A flag as the OpenFeature CLI sees it.', {
+  key: Type.String(key),
+  name: Text('The key again: flags have no other name.', 'search-rollout'),
+  type: Text('`boolean`, `string`, `integer` or `object`; `float` for numbers that are no integers.', 'boolean'),
+  description: Nullable(Type.String(description)),
+  defaultValue: Type.Unknown(defaultValue),
+})
 export type ManifestFlag = Static<typeof ManifestFlag>
 
-const Manifest = Type.Object(
-  { flags: Type.Array(ManifestFlag, { description: 'Flags that are not archived, by key.' }) },
-  { title: 'Manifest', description: 'The flags of a project, for code generators.' },
-)
-const ManifestFlagAnswer = Type.Object(
-  { flag: ManifestFlag, updatedAt: Instant('When the flag was last changed.') },
-  { title: 'ManifestFlagResult', description: 'The flag as it is stored.' },
-)
-const Archived = Type.Object(
-  {
-    message: Text('What happened.', 'Flag "search-rollout" archived.'),
-    archivedAt: Instant('When the flag was archived.'),
-  },
-  { title: 'ManifestArchived', description: 'The flag is archived.' },
-)
-const ManifestProblem = Type.Object(
-  {
-    error: Type.Object(
-      {
-        message: Text('What is wrong.', 'Flag not found.'),
-        status: Integer('Status of the response.', 404),
-        details: Type.Optional(
-          Type.Array(
-            Type.Object({
-              field: Type.Optional(Text('The field at fault.', 'key')),
-              code: Type.Optional(Text('Code of the error.', 'unique')),
-              message: Type.Optional(Text('What is wrong with it.', 'Taken.')),
-            }),
-            { description: 'Fields at fault.' },
-          ),
+const Manifest = NamedObject('Manifest', 'The flags of a project, for code generators.', {
+  flags: Type.Array(ManifestFlag, { description: 'Flags that are not archived, by key.' }),
+})
+const ManifestFlagAnswer = NamedObject('ManifestFlagResult', 'The flag as it is stored.', {
+  flag: ManifestFlag,
+  updatedAt: Instant('When the flag was last changed.'),
+})
+const Archived = NamedObject('ManifestArchived', 'The flag is archived.', {
+  message: Text('What happened.', 'Flag "search-rollout" archived.'),
+  archivedAt: Instant('When the flag was archived.'),
+})
+const ManifestProblem = NamedObject('ManifestError', 'An error in the shape of the manifest API.', {
+  error: Type.Object(
+    {
+      message: Text('What is wrong.', 'Flag not found.'),
+      status: Integer('Status of the response.', 404),
+      details: Type.Optional(
+        Type.Array(
+          Type.Object({
+            field: Type.Optional(Text('The field at fault.', 'key')),
+            code: Type.Optional(Text('Code of the error.', 'unique')),
+            message: Type.Optional(Text('What is wrong with it.', 'Taken.')),
+          }),
+          { description: 'Fields at fault.' },
         ),
-      },
-      { description: 'The error.' },
-    ),
-  },
-  { title: 'ManifestError', description: 'An error in the shape of the manifest API.' },
-)
+      ),
+    },
+    { description: 'The error.' },
+  ),
+})
 
 const type = Type.Union(
   [Type.Literal('boolean'), Type.Literal('string'), Type.Literal('integer'), Type.Literal('object')],

@@ -2,7 +2,17 @@ import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { FreeObject, FreeObjectInput, Instant, Integer, kibibyte, Nullable, ProjectParams, Text } from '../schema.ts'
+import {
+  FreeObject,
+  FreeObjectInput,
+  Instant,
+  Integer,
+  kibibyte,
+  NamedObject,
+  Nullable,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 
 export const payloadSchemaBytesMax = 64 * kibibyte
 
@@ -10,15 +20,12 @@ const example = { type: 'object', properties: { size: { type: 'integer' } }, req
 
 export const PayloadSchemaInput = (description: string) => FreeObjectInput(payloadSchemaBytesMax, description, example)
 
-export const PayloadSchema = Type.Object(
-  {
-    flag_id: Integer('Id of the flag.', 12),
-    flag_key: Text('Key of the flag.', 'new-checkout'),
-    schema: Nullable(FreeObject('The JSON Schema of all payloads of the flag; null when there is none.', example)),
-    updated_at: Nullable(Instant('When the schema was last changed; null when there is none.')),
-  },
-  { title: 'PayloadSchema', description: 'What the payloads of a flag must look like.' },
-)
+export const PayloadSchema = NamedObject('PayloadSchema', 'What the payloads of a flag must look like.', {
+  flag_id: Integer('Id of the flag.', 12),
+  flag_key: Text('Key of the flag.', 'new-checkout'),
+  schema: Nullable(FreeObject('The JSON Schema of all payloads of the flag; null when there is none.', example)),
+  updated_at: Nullable(Instant('When the schema was last changed; null when there is none.')),
+})
 export type PayloadSchema = Static<typeof PayloadSchema>
 
 const route = routesOf('Typed flags')
