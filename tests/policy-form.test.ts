@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Scenario, startScenario } from '../packages/server/src/testing/scenario.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { suiteScenario } from '../packages/server/src/testing/suite-scenario.ts'
 import {
   type ConditionDraft,
   choicesFor,
@@ -31,14 +31,12 @@ const offered = (action: string) =>
   })
 
 describe('the form of approval policies', () => {
-  let s: Scenario
+  const s = suiteScenario('sqlite')
   let policy: string
   beforeAll(async () => {
-    s = await startScenario('sqlite')
     const { body } = await s.post(`${s.project}/approval_policies/`, { action_key: '*' })
     policy = `${s.project}/approval_policies/${body.id}/`
   })
-  afterAll(() => s.close())
 
   it.each(actions)('offers nothing for %s that the server refuses', async action_key => {
     const drafts = offered(action_key)

@@ -1,14 +1,10 @@
 import { PostHog } from 'posthog-node'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabaseAndPath } from '../../packages/server/src/testing/paths.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 onEachDatabaseAndPath('events of the unmodified posthog-node', (dialect, environment) => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect, { environment })
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect, { environment })
 
   it('update persons and counts', async () => {
     await s.post(`${s.project}/feature_flags/`, { key: 'beta' })

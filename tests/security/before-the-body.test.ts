@@ -1,7 +1,7 @@
 import { allRoutes, type Route, sdkRoutes } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** Without a credential, a route that needs one returns 401 whatever the body is: nothing of it was parsed. */
 
@@ -12,11 +12,7 @@ const routesWithBody = ([...allRoutes, ...sdkRoutes] as readonly Route[]).filter
 )
 
 onEachDatabase('without a credential', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   it.each(routesWithBody.map(route => [route.method, route.path] as const))(
     '%s %s returns 401 before it parses the body',

@@ -1,15 +1,16 @@
 import { allRoutes } from '@halyard/contract'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, clientOf, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type Client, clientOf } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** The same thing created several times at once: some are created, the others are refused or renamed, and none fails with a 500. */
 
 const atOnce = 8
 
 onEachDatabase('at the same time', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flagId: number
   let pluginId: number
   let roleId: string
@@ -20,7 +21,6 @@ onEachDatabase('at the same time', dialect => {
   let scimToken: string
   let app: { token: string; secret: string }
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'first' })).body.id
     pluginId = (await s.post(`${s.organization}/plugins/`, {})).body.id
     roleId = (await s.post(`${s.organization}/roles/`, { name: 'Testers' })).body.id
@@ -33,7 +33,6 @@ onEachDatabase('at the same time', dialect => {
     scimToken = (await s.post(`${s.organization}/scim_tokens/`, { label: 'first' })).body.value
     app = (await person.post('/api/users/@me/second_factors/code/')).body
   })
-  afterAll(() => s.close())
 
   /** The body for each route that creates something. A new route has to be added here. */
   const bodies: Readonly<Record<string, () => object>> = {

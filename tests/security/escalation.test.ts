@@ -1,7 +1,8 @@
 import { allRoutes, type Route, routes } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** Who calls every write route, and must have no more rights afterwards. */
 interface Caller {
@@ -35,14 +36,13 @@ function orderOf(route: Route): number {
 }
 
 onEachDatabase('every write route', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let callers: Readonly<Record<string, Caller>>
   let flagId: number
   let editorsId: string
   let seeds: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const roles = `${s.organization}/roles/`
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'guarded' })).body.id
     editorsId = (await s.post(roles, { name: 'Editors', feature_flags_access_level: 37 })).body.id
@@ -94,7 +94,6 @@ onEachDatabase('every write route', dialect => {
       versions: '1',
     }
   }, 240_000)
-  afterAll(() => s.close())
 
   const pathOf = (route: Route, { uuid, roleId }: Caller): string =>
     `${route.path.replace(/:(\w+)/g, (_all, name: string) => {

@@ -1,21 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { createTestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { onEachPath } from '../../packages/server/src/testing/paths.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 import { runCommand, startServer } from '../faults/server-process.ts'
 
 const patience = { timeout: 20_000, interval: 50 }
 onEachPath('hostile clients', environment => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario('sqlite', { environment: { ...environment, HALYARD_BODY_BYTES_MAX: '100000' } })
+  const s = suiteScenario('sqlite', { environment: { ...environment, HALYARD_BODY_BYTES_MAX: '100000' } })
+  beforeAll(() => {
     // As in production, only sooner.
     s.halyard.app.server.headersTimeout = 300
     s.halyard.app.server.requestTimeout = 600
   })
-  afterAll(() => s.close())
 
   /** Sends bytes as they are and collects what comes back until the server closes or `isEnough` says so. */
   function raw(bytes: string | Buffer, isEnough: (text: string) => boolean = () => false): Promise<string> {

@@ -1,9 +1,10 @@
 import { request } from 'node:http'
 import { allRoutes, edgeBatchEventsMax, edgeBatchesMax } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { edgeKey } from '../../packages/server/src/testing/edges.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client, Scenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 const eventOf = (name: string) => ({
   uuid: '01890000-0000-7000-8000-000000000001',
@@ -15,13 +16,12 @@ const eventOf = (name: string) => ({
 })
 
 onEachDatabase('a hostile edge', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect, { environment: { HALYARD_BODY_BYTES_MAX: '2000000' } })
   let stranger: Awaited<ReturnType<Scenario['stranger']>>
   let strangersEdge: Client
   let own: { readonly uuid: string; readonly apiToken: string }
   let foreign: { readonly uuid: string; readonly apiToken: string }
   beforeAll(async () => {
-    s = await startScenario(dialect, { environment: { HALYARD_BODY_BYTES_MAX: '2000000' } })
     stranger = await s.stranger('mallory')
     strangersEdge = s.as(await edgeKey(stranger))
     await s.post(`${s.project}/feature_flags/`, { key: 'victims-flag' })
@@ -31,7 +31,6 @@ onEachDatabase('a hostile edge', dialect => {
     own = await projectAt(stranger.project)
     foreign = await projectAt(s.project)
   }, 60_000)
-  afterAll(() => s.close())
 
   /** Everything that the stream sends until the edge is current and leaves, or the server ends it. */
   function follow(

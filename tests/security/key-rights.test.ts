@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 const keys = '/api/personal_api_keys/'
 const password = 'correct horse battery'
@@ -8,11 +9,7 @@ const hour = 3_600_000
 const inHours = (hours: number) => new Date(Date.now() + hours * hour).toISOString()
 
 onEachDatabase('rights of keys', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   describe('a sign-in', () => {
     it('cannot be read, changed or made permanent as an API key, by any key of the user', async () => {

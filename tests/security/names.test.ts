@@ -1,9 +1,9 @@
 import { allRoutes } from '@halyard/contract'
 import Type, { type TSchema } from 'typebox'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bodyChecker } from '../../packages/server/src/http/routes/check-body.ts'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** A name is one line, so that it cannot pretend to be another line of an email, a log or a page. */
 
@@ -41,11 +41,7 @@ describe('a field with a name', () => {
 })
 
 onEachDatabase('names', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   it('with line breaks are refused with the field, and nothing changes', async () => {
     const plugins = `${s.organization}/plugins/`

@@ -1,7 +1,8 @@
 import { allRoutes, type Route } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Reply, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client, Reply, Scenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** Fields whose value opens something by contract: the project token is public and opens the SDK paths only. */
 const publicFields = new Set(['api_token'])
@@ -17,12 +18,11 @@ const doors: Readonly<Record<string, (s: Scenario, value: string) => Promise<Rep
 }
 
 onEachDatabase('values in responses', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let readers: Readonly<Record<string, Client>>
   let seeds: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const member = await s.join('member')
     const flag = (await s.post(`${s.project}/feature_flags/`, { key: 'seen' })).body
     const role = (await s.post(`${s.organization}/roles/`, { name: 'Role' })).body
@@ -56,7 +56,6 @@ onEachDatabase('values in responses', dialect => {
       versions: '1',
     }
   }, 120_000)
-  afterAll(() => s.close())
 
   const pathOf = (route: Route): string =>
     `${route.path.replace(/:(\w+)/g, (_all, name: string) => {

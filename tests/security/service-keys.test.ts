@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 const day = 86_400_000
 
 onEachDatabase('a service key', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let keys: string
-  beforeAll(async () => {
-    s = await startScenario(dialect)
+  beforeAll(() => {
     keys = `${s.organization}/service_keys/`
   })
-  afterAll(() => s.close())
 
   it('acts without a person, survives its creator, is listed to admins and stops when it is revoked', async () => {
     const admin = await s.join('leaver', 8)

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Reply, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import type { Client, Reply } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** As in production, only smaller. */
 const limits = {
@@ -17,16 +18,14 @@ const limits = {
 const payloadOf = (bytes: number) => ({ groups: [{ properties: [] }], payloads: { true: 'x'.repeat(bytes) } })
 
 onEachDatabase('a tenant at its limits', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect, { environment: limits })
   let other: Client & { project: string }
   let otherToken: string
   beforeAll(async () => {
-    s = await startScenario(dialect, { environment: limits })
     other = await s.stranger('neighbor')
     otherToken = (await other.get(`${other.project}/`)).body.api_token
     await other.post(`${other.project}/feature_flags/`, { key: 'neighbors' })
   })
-  afterAll(() => s.close())
 
   const expectNamed = (reply: Reply, status: number, name: string) => {
     expect(reply.status, reply.text).toBe(status)

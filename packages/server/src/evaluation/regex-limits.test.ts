@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabaseAndPath } from '../testing/paths.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 
 onEachDatabaseAndPath('limits of regular expressions', (dialect, environment) => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect, { environment })
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect, { environment })
 
   const filters = (...patterns: string[]) => ({
     groups: patterns.map(value => ({ properties: [{ key: 'text', type: 'person', operator: 'regex', value }] })),

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { hashSecret } from '../features/identity/secret.ts'
 import { Problem } from '../problem.ts'
 import type { Change, ChangeListener } from '../storage/changes/changes.ts'
 import type { Database } from '../stores.ts'
 import { onEachDatabase } from '../testing/databases.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 import { storedProjects } from './projects/stored-projects.ts'
 import { createSnapshots, type SnapshotsOptions } from './snapshots.ts'
 
 onEachDatabase('snapshots', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
-  beforeAll(async () => {
-    s = await startScenario(dialect)
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
   })
-  afterAll(() => s.close())
 
   const value = async (key: string) =>
     (await s.halyard.serving.snapshots.forToken(s.projectToken))?.snapshot

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { onEachDatabase } from '../testing/databases.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 import { createJobRunner, type Job, type JobContext, type JobRunner, LeaseLost } from './job-runner.ts'
 
 const start: Instant = '2026-03-01T12:00:00.000000Z'
 const minute = 60_000
 
 onEachDatabase('jobs', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   const errors: unknown[] = []
   const runner = (node: string, run: Job['run'], name = node): JobRunner =>

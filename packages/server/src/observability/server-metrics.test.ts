@@ -1,15 +1,11 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { instantOf } from '../instant.ts'
 import { onEachDatabase } from '../testing/databases.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 
 onEachDatabase('metrics of a server', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   /** NaN while the series does not exist. */
   const value = async (series: string): Promise<number> => {

@@ -1,6 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 import { createLoadShedder } from './load-shedder.ts'
 
 /** Stops the event loop, as too much work would. */
@@ -10,11 +11,7 @@ function block(milliseconds: number): void {
 }
 
 describe('more requests than capacity', () => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
 
   /** Requests whose bodies never come, so that they stay. */
   function hold(count: number): ClientRequest[] {

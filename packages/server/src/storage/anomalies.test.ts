@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../testing/databases.ts'
 import { createFaultInjector } from '../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 
 /** Every writing request, with its first, second, third … statement failing: it responds 5xx and changes nothing. */
 
@@ -11,7 +11,7 @@ const statementsMax = 60
 
 onEachDatabase('anomalies', dialect => {
   const injector = createFaultInjector()
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let flagId: number
   let roleId: string
   let otherRoleId: string
@@ -20,7 +20,6 @@ onEachDatabase('anomalies', dialect => {
   let inviteToken: string
   let otherProjectId: number
   beforeAll(async () => {
-    s = await startScenario(dialect, { storage: injector })
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'steady' })).body.id
     roleId = (await s.post(`${s.organization}/roles/`, { name: 'Steady' })).body.id
     otherRoleId = (await s.post(`${s.organization}/roles/`, { name: 'Other' })).body.id
@@ -29,7 +28,6 @@ onEachDatabase('anomalies', dialect => {
     inviteToken = (await s.post(`${s.organization}/invites/`, { target_email: 'new@example.com' })).body.token
     memberUuid = (await s.join('steady')).uuid
   })
-  afterAll(() => s.close())
 
   const tables = [
     'flags',

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../testing/databases.ts'
-import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 import { foldCase, letterVariants, variantLetters } from './fold-case.ts'
 
 /** Letters with case from several scripts, their variants, and what has no case. */
@@ -25,11 +25,7 @@ it('folds every letter as its uppercase and its lowercase', () => {
 })
 
 onEachDatabase('search in any case', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   it('folds text in the database as it does in JavaScript', async () => {
     await fc.assert(

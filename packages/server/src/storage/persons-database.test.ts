@@ -12,6 +12,7 @@ import { createTestDatabase, dialects, type TestDatabase } from '../testing/data
 import { createFaultInjector } from '../testing/failing-statement.ts'
 import { removable } from '../testing/removable-database.ts'
 import { type Reply, type Scenario, startScenario } from '../testing/scenario.ts'
+import { suiteScenario } from '../testing/suite-scenario.ts'
 import { migrate } from './migrations/migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import { personsMigrations } from './persons-migrations/persons-migrations.ts'
@@ -247,15 +248,13 @@ describe.runIf(ofPersons === 'postgres')('retention', () => {
 
 /** No database sees that two transactions wait for each other in both: so all of them lock persons first. SQLite has one writer. */
 describe.runIf(ofPersons === 'postgres')('while another transaction holds a person, a cohort is not locked', () => {
-  let s: Scenario
+  const s = suiteScenario('postgres', { persons: 'postgres' })
   let personId: number
   beforeAll(async () => {
-    s = await startScenario('postgres', { persons: 'postgres' })
     const batch = [{ event: '$set', distinct_id: 'ada', $set: { plan: 'pro' } }]
     expect((await s.post('/batch/', { api_key: s.projectToken, batch })).status).toBe(200)
     personId = await findPerson(s, 'ada')
   })
-  afterAll(() => s.close())
 
   /** As a merge does before it corrects the number of members. */
   async function whileHeld(start: () => Promise<unknown>, cohortIds: () => Promise<readonly number[]>) {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const variants = [
   { key: 'a', rollout_percentage: 50 },
@@ -9,12 +10,11 @@ const variants = [
 const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
 
 onEachDatabase('OFREP', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let client: Client
   let flags: string
   const ids: Record<string, number> = {}
   beforeAll(async () => {
-    s = await startScenario(dialect)
     client = s.as(s.projectToken)
     flags = `${s.project}/feature_flags/`
     const create = async (key: string, filters: object, more: object = {}) => {
@@ -29,7 +29,6 @@ onEachDatabase('OFREP', dialect => {
     await create('server side', { groups: [{}] }, { evaluation_runtime: 'server' })
     await create('with/slash', { groups: [{}] })
   })
-  afterAll(() => s.close())
 
   const one = (key: string, context: unknown = { targetingKey: 'u1' }, as = client) =>
     as.post(`/ofrep/v1/evaluate/flags/${key}`, { context })

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../testing/event-source.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('the stream of changes', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   const opened: OpenStream[] = []
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
   afterEach(() => {
     for (const stream of opened.splice(0)) stream.close()
   })

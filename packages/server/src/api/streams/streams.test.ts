@@ -5,19 +5,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createEventStreams } from '../../http/routes/event-streams.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../testing/event-source.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { serveStreams } from './stream-routes.ts'
 
 onEachDatabase('streams', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
   const opened: OpenStream[] = []
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
     await s.post(flags, { key: 'first' })
   })
-  afterAll(() => s.close())
   afterEach(() => {
     for (const stream of opened.splice(0)) stream.close()
   })

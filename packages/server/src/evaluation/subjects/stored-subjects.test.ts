@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../features/identity/secret.ts'
 import { createPersonLedger, type PersonLedger } from '../../features/persons/person-ledger.ts'
 import { Problem } from '../../problem.ts'
 import { onEachPersonsDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { createEvaluator } from '../evaluator.ts'
 import { readEvaluationRequest } from './evaluation-request.ts'
 import type { IdentifiedRequest } from './gather-subject.ts'
@@ -12,10 +12,9 @@ const at = '2026-01-01T00:00:00.000000Z'
 const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
 
 onEachPersonsDatabase('what is stored about a subject', (dialect, persons) => {
-  let s: Scenario
+  const s = suiteScenario(dialect, persons)
   let flags: string
   beforeAll(async () => {
-    s = await startScenario(dialect, persons)
     flags = `${s.project}/feature_flags/`
     await s.halyard.database.transaction(
       async tx => {
@@ -39,7 +38,6 @@ onEachPersonsDatabase('what is stored about a subject', (dialect, persons) => {
       filters: { groups: [{ properties: [], rollout_percentage: 50 }] },
     })
   })
-  afterAll(() => s.close())
 
   const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value })
   const learn = (ids: readonly string[], update: (ledger: PersonLedger) => void) =>

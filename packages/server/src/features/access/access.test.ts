@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('access', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let member: Client & { uuid: string; email: string }
   let admin: Client & { uuid: string }
   let flags: string
@@ -17,12 +18,10 @@ onEachDatabase('access', dialect => {
   }
 
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
     member = await s.join('member')
     admin = await s.join('admin', 8)
   })
-  afterAll(() => s.close())
 
   describe('4.3 role access', () => {
     it('is granted, listed, read and revoked', async () => {

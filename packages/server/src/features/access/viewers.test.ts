@@ -1,5 +1,5 @@
 import { allRoutes, type Route } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
 import {
   bodies,
@@ -15,7 +15,8 @@ import {
   stageWrites,
   storedContent,
 } from '../../testing/flag-writes.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const dashboards = `${project}/dashboards`
 const certificate = {
@@ -127,12 +128,11 @@ it('is tried for every route that writes flags, cohorts, persons, groups or dash
 })
 
 onEachDatabase('a member whose only role can view', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let viewer: Client & { uuid: string }
   let ids: ViewerIds
   let paths: Record<string, string>
   beforeAll(async () => {
-    s = await startScenario(dialect)
     viewer = await s.join('viewer')
     const { body: role } = await s.post(`${s.organization}/roles/`, { name: 'Viewers' })
     await s.patch(`${s.organization}/roles/${role.id}/`, { feature_flags_access_level: 21 })
@@ -146,7 +146,6 @@ onEachDatabase('a member whose only role can view', dialect => {
       [`DELETE ${project}/groups`]: `${s.project}/groups/?group_type_index=0&group_key=acme`,
     }
   })
-  afterAll(() => s.close())
 
   const send = (route: Route, body: unknown) =>
     viewer.send(paths[nameOf(route)] ?? pathOf(route, s, ids), {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { plusMilliseconds } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { createActivityCounts } from './activity-counts.ts'
 
 it('evicts the least recently used count', () => {
@@ -18,11 +18,7 @@ it('evicts the least recently used count', () => {
 })
 
 onEachDatabase('the number of entries', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   const first = '2024-01-01T00:00:00.000000Z'
   const append = (from: number, count: number) =>

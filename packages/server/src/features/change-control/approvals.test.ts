@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client, Scenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
 const byEmail = (email: string, percentage = 100) => ({
@@ -10,15 +11,13 @@ const byEmail = (email: string, percentage = 100) => ({
 })
 
 onEachDatabase('approvals', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ann: Awaited<ReturnType<Scenario['join']>>
   let ben: Awaited<ReturnType<Scenario['join']>>
   beforeAll(async () => {
-    s = await startScenario(dialect)
     ann = await s.join('ann')
     ben = await s.join('ben')
   })
-  afterAll(() => s.close())
 
   /** A project of its own with one policy. */
   async function gated(policy: object = {}) {

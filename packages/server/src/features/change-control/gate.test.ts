@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
 import {
   bodies,
@@ -14,7 +14,7 @@ import {
   stageWrites,
   storedContent,
 } from '../../testing/flag-writes.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 /** Routes that change no stored flag or cohort, and why. */
 const others: Readonly<Record<string, string>> = {
@@ -63,10 +63,9 @@ it('knows every route that writes flags or cohorts', () => {
 })
 
 onEachDatabase('a project that needs approval', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ids: Ids
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const approver = await s.join('approver')
     const approver_config = { users: [approver.id] }
     ids = await stageWrites(s, async () => {
@@ -74,7 +73,6 @@ onEachDatabase('a project that needs approval', dialect => {
       await s.post(`${s.project}/approval_policies/`, { action_key: 'feature_flag.disable', approver_config })
     })
   })
-  afterAll(() => s.close())
 
   const stored = () => storedContent(s, ids)
 

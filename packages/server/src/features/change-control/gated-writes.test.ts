@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { copyFlag } from '../flags/copies/copy-flag.ts'
 import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
 import { planFlagUpdate } from '../flags/plan-flag.ts'
@@ -11,17 +11,15 @@ import { hashSecret } from '../identity/secret.ts'
 import { createGatedWrites } from './gated-writes.ts'
 
 onEachDatabase('flags that a guard checks', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let actor: Actor
   let project: Project
   beforeAll(async () => {
-    s = await startScenario(dialect)
     await s.halyard.database.read(async tx => {
       actor = (await tx.identity.findActor(hashSecret(s.key)))!.actor
       project = (await tx.projects.find(s.projectId))!
     })
   })
-  afterAll(() => s.close())
 
   const now = () => instantOf(new Date())
   const writesWith = (guard: FlagGuard) =>

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Scenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const inMinutes = (n: number): Instant => plusMilliseconds(instantOf(new Date()), n * 60_000)
 const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
 
 onEachDatabase('a policy for changes that affect many people', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ann: Awaited<ReturnType<Scenario['join']>>
   beforeAll(async () => {
-    s = await startScenario(dialect)
     ann = await s.join('ann')
   })
-  afterAll(() => s.close())
 
   /** A project in which three people were seen. */
   async function populated() {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
 onEachDatabase('what policies and freezes protect', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let admin: Client & { id: number; uuid: string }
   beforeAll(async () => {
-    s = await startScenario(dialect)
     admin = await s.join('admin', 8)
   })
-  afterAll(() => s.close())
 
   const create = async (path: string, body: object, client: Client = s) => {
     const reply = await client.post(path, body)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Random, randomFrom } from '../../../../engine/src/testing/random.ts'
 import {
   changedKey,
@@ -14,7 +14,7 @@ import { type FlagContent, newFlagContent } from '../../domain/flag.ts'
 import { type ActionKey, matchesPolicy } from '../../domain/policy.ts'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { proposedFlagChange } from './flag-change.ts'
 import { readCondition } from './policies/read-condition.ts'
 
@@ -175,13 +175,12 @@ function storable({ before, after, isEstimate }: ReleaseCase): ReleaseCase {
 }
 
 onEachDatabase('random policies', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let approverId: number
   let otherId: number
   let cohortId: number
   const people = Array.from({ length: 12 }, (_, n) => `person-${n}`)
   beforeAll(async () => {
-    s = await startScenario(dialect)
     approverId = (await s.join('approver')).id
     otherId = (await s.post(`${s.project}/feature_flags/`, { key: otherFlag.key, filters: otherFlag.filters })).body.id
     const plan = { key: 'plan', type: 'person', value: 'b', operator: 'exact' }
@@ -196,7 +195,6 @@ onEachDatabase('random policies', dialect => {
     }
     await identify('$groupidentify', people[0]!, { $group_type: 'company', $group_key: 'acme' })
   })
-  afterAll(() => s.close())
 
   /** With the ids of this project. */
   const localized = (filters: unknown) =>

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Scenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 type Filters = Record<string, unknown>
 
@@ -65,13 +66,11 @@ const ways: readonly (readonly [string, Filters, Filters, object?])[] = [
 ]
 
 onEachDatabase('a policy about releases', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let approver: Awaited<ReturnType<Scenario['join']>>
   beforeAll(async () => {
-    s = await startScenario(dialect)
     approver = await s.join('approver')
   })
-  afterAll(() => s.close())
 
   async function newProject() {
     const { body } = await s.post('/api/projects/', { name: 'gated' })

@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
 import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('dashboards', dialect => {
   const injector = createFaultInjector()
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let flags: string
   let dashboards: string
-  beforeAll(async () => {
-    s = await startScenario(dialect, { storage: injector })
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
     dashboards = `${s.project}/dashboards/`
   })
-  afterAll(() => s.close())
 
   const today = instantOf(new Date()).slice(0, 10)
   const use = (

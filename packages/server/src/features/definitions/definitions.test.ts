@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('names and values of events and properties', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const identify = { $group_type: 'company', $group_key: 'acme', $group_set: { industry: 'ships', employees: 9 } }
     await capture({ event: '$groupidentify', distinct_id: 'ada', properties: identify })
     await capture(
@@ -16,7 +15,6 @@ onEachDatabase('names and values of events and properties', dialect => {
       { event: 'paid', distinct_id: 'bob', properties: { amount: 7, method: 'card', note: 'x'.repeat(300) } },
     )
   })
-  afterAll(() => s.close())
 
   const capture = (...batch: object[]) => s.as(undefined).post('/batch/', { api_key: s.projectToken, batch })
   const names = async (path: string) =>

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('loading the demo', dialect => {
-  let scenario: Scenario
-  beforeAll(async () => {
-    scenario = await startScenario(dialect)
-  })
-  afterAll(() => scenario.close())
+  const scenario = suiteScenario(dialect)
 
   it('fills an empty project with flags, their history, a cohort, people and evaluations', async () => {
     const { body: project } = await scenario.post('/api/projects/', { name: 'Empty' })

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const day = 24 * 60 * 60 * 1000
 const ago = (days: number): Instant => plusMilliseconds(instantOf(new Date()), -days * day)
@@ -16,13 +16,11 @@ const variants = (share: number) => ({
 })
 
 onEachDatabase('stale flags', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
-  beforeAll(async () => {
-    s = await startScenario(dialect)
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
   })
-  afterAll(() => s.close())
 
   const cases: [name: string, flag: object, calledDaysAgo: number | null, status: string][] = [
     ['young', { filters: everyone, created_at: ago(29) }, null, 'active'],

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Authorization } from '../../domain/authorization.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('flags', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
-  beforeAll(async () => {
-    s = await startScenario(dialect)
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
   })
-  afterAll(() => s.close())
 
   describe('4.2 POST create', () => {
     it('creates a flag that is enabled for everyone from a key alone', async () => {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Client } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
 onEachDatabase('home', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ann: Client & { id: number; uuid: string }
   beforeAll(async () => {
-    s = await startScenario(dialect)
     ann = await s.join('ann')
   })
-  afterAll(() => s.close())
 
   const homeOf = async (client: Client) => (await client.get(`${s.project}/home/`)).body
   const createFlag = async (key: string, fields: object = {}): Promise<number> =>

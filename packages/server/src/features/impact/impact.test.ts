@@ -7,7 +7,7 @@ import {
   type Subject,
 } from '@halyard/engine'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import { openSourceOf } from '../../evaluation/scan/open-source.sql.ts'
 import { tally } from '../../evaluation/scan/scan.ts'
@@ -15,7 +15,7 @@ import { createScanner } from '../../evaluation/scan/scanner.ts'
 import { instantOf } from '../../instant.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createPersons } from '../../testing/persons.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const is = (key: string, value: unknown, operator = 'exact', more = {}) => ({
   key,
@@ -97,13 +97,12 @@ function people(count: number): Record<string, Record<string, unknown>> {
 const allPeople = people(300)
 
 onEachDatabase('impact', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
   let staticCohort: number
   let dynamicCohort: number
   const members = Object.keys(allPeople).filter((_, n) => n % 3 === 0)
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
     await createPersons(s, s.projectId, allPeople)
     const cohorts = `${s.project}/cohorts/`
@@ -134,7 +133,6 @@ onEachDatabase('impact', dialect => {
       { withPersons: true },
     )
   })
-  afterAll(() => s.close())
 
   const blastRadius = (body: unknown, query = '') => s.post(`${flags}user_blast_radius/${query}`, body)
 

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { batchBytesMax } from '../../evaluation/scan/batch.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createPersons } from '../../testing/persons.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 /** The maximum size of a person's properties. */
 const characters = 500_000
 const large = Math.ceil((2 * batchBytesMax) / characters)
 
 onEachDatabase('persons with large properties', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const text = 'y'.repeat(characters)
     await createPersons(s, s.projectId, { small: { plan: 'pro' } })
     for (let index = 0; index < large; index++)
       await createPersons(s, s.projectId, { [`large ${index}`]: { plan: index % 2 ? 'pro' : 'free', text } })
     await createPersons(s, s.projectId, { last: { plan: 'pro' } })
   })
-  afterAll(() => s.close())
 
   it('are read in small batches, and all of them are counted', async () => {
     const properties = [{ key: 'plan', value: 'pro', operator: 'exact', type: 'person' }]

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const flag = (more: object = {}) => ({
   on: true,
@@ -71,11 +71,7 @@ const certificate = {
 
 onEachDatabase('imports', dialect => {
   const injector = createFaultInjector()
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect, { storage: injector })
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect, { storage: injector })
 
   const imports = () => `${s.organization}/imports/`
   async function newProject(name: string): Promise<number> {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { PersonStores } from '../../stores.ts'
 import { onEachPersonsDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { newUuid } from '../identity/secret.ts'
 import { createPersonLedger, type PersonLedger } from './person-ledger.ts'
 
@@ -9,11 +9,7 @@ const at = '2026-01-01T00:00:00.000000Z'
 const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
 
 onEachPersonsDatabase('person and group stores', (dialect, persons) => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect, persons)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect, persons)
 
   const write = (tx: PersonStores, ids: readonly string[], change: (ledger: PersonLedger) => void) =>
     tx.persons.findByDistinctIds(s.projectId, ids).then(known => {

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { onEachPersonsDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachPersonsDatabase('persons and groups over HTTP', (dialect, stores) => {
-  let s: Scenario
+  const s = suiteScenario(dialect, stores)
   let persons: string
   beforeAll(async () => {
-    s = await startScenario(dialect, stores)
     persons = `${s.project}/persons/`
     const set = (distinct_id: string, $set: object) => ({ event: '$set', distinct_id, $set })
     const group = ($group_key: string, $group_set: object) => ({
@@ -30,7 +29,6 @@ onEachPersonsDatabase('persons and groups over HTTP', (dialect, stores) => {
       ],
     })
   })
-  afterAll(() => s.close())
 
   const names = async (query: string) =>
     (await s.get(persons + query)).body.results.map((p: { name: string }) => p.name)

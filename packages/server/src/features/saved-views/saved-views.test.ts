@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Scenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 onEachDatabase('saved views and favorites', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let member: Awaited<ReturnType<Scenario['join']>>
   beforeAll(async () => {
-    s = await startScenario(dialect)
     member = await s.join('member')
   })
-  afterAll(() => s.close())
 
   const names = async (client: Pick<Scenario, 'get'>) =>
     (await client.get(`${s.project}/saved_views/`)).body.map(({ name }: { name: string }) => name)

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { recordSdkUsage } from './record-sdk-usage.ts'
 
 onEachDatabase('connected SDKs', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   const list = async () => (await s.get(`${s.project}/connected_sdks/`)).body
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const group = (percentage: number, properties: object[] = []) => ({ properties, rollout_percentage: percentage })
 
 onEachDatabase('environments', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   /** A set of development and production with projects of its own. */
   async function shop(name: string) {

@@ -1,18 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Client } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('the inbox', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ann: Client & { id: number; uuid: string }
   let flagId: number
   beforeAll(async () => {
-    s = await startScenario(dialect)
     ann = await s.join('ann')
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'watched' })).body.id
     await s.post(`${s.project}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
   })
-  afterAll(() => s.close())
 
   const inboxOf = async (client: Client) => (await client.get(`${s.project}/inbox/`)).body
   const propose = async (name: string): Promise<string> => {

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Client } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('comments on a change request', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let ann: Client & { id: number; email: string }
   let comments: string
   let flagId: number
   beforeAll(async () => {
-    s = await startScenario(dialect)
     ann = await s.join('ann')
     flagId = (await s.post(`${s.project}/feature_flags/`, { key: 'discussed' })).body.id
     await s.post(`${s.project}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
     const request = await s.post(`${s.project}/change_requests/`, { flag_id: flagId, patch: { name: 'Later' } })
     comments = `${s.project}/change_requests/${request.body.id}/comments/`
   })
-  afterAll(() => s.close())
 
   it('are listed oldest first, with replies to the comment that began the thread', async () => {
     const first = (await s.post(comments, { text: ' Why now? ' })).body
@@ -68,11 +67,7 @@ onEachDatabase('comments on a change request', dialect => {
 })
 
 onEachDatabase('an approval', dialect => {
-  let s: Scenario
-  beforeAll(async () => {
-    s = await startScenario(dialect)
-  })
-  afterAll(() => s.close())
+  const s = suiteScenario(dialect)
 
   it('is announced as the last one needed only when it is', async () => {
     const [ann, bob] = [await s.join('ann'), await s.join('bob')]

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { expectAtomic, savedFlags } from '../../../testing/atomicity.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { createFaultInjector } from '../../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const representation = { prefer: 'return=representation' }
 
 onEachDatabase('organization flags', dialect => {
   const injector = createFaultInjector()
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let flags: string
   let copy: string
   const targets: { id: number; flags: string }[] = []
   beforeAll(async () => {
-    s = await startScenario(dialect, { storage: injector })
     flags = `${s.project}/feature_flags/`
     copy = `${s.organization}/feature_flags/copy_flags/`
     for (const name of ['second', 'third']) {
@@ -21,7 +20,6 @@ onEachDatabase('organization flags', dialect => {
       targets.push({ id: body.id, flags: `/api/projects/${body.id}/feature_flags/` })
     }
   })
-  afterAll(() => s.close())
 
   const make = async (key: string, more = {}, at = flags) => (await s.post(at, { key, ...more })).body
   const body = (key: string, more = {}) => ({

@@ -1,7 +1,7 @@
 import { dependencyNodesMax } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 interface Reference {
   readonly kind: string
@@ -9,7 +9,7 @@ interface Reference {
 }
 
 onEachDatabase('dependencies of flags', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   const ids: Record<string, number> = {}
   const cohorts: string[] = []
   const on = (name: string) => ({ key: String(ids[name]), type: 'flag', value: true, operator: 'flag_evaluates_to' })
@@ -24,7 +24,6 @@ onEachDatabase('dependencies of flags', dialect => {
     ids[name] = (await s.post(`${s.project}/cohorts/`, { name, filters })).body.id
   }
   beforeAll(async () => {
-    s = await startScenario(dialect)
     await createFlag('alone')
     await createFlag('base')
     await createFlag('checkout', on('base'))
@@ -34,7 +33,6 @@ onEachDatabase('dependencies of flags', dialect => {
     await createFlag('targeted', within('Testers'), on('base'))
     await createFlag('only-cohort', within('Testers'))
   })
-  afterAll(() => s.close())
 
   const graph = async (query = '') => {
     const { body } = await s.get(`${s.project}/flag_dependencies/${query}`)

@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('details of flags', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flag: { id: number; version: number }
   let path: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flag = (await s.post(`${s.project}/feature_flags/`, { key: 'checkout' })).body
     path = `${s.project}/feature_flags/${flag.id}`
   })
-  afterAll(() => s.close())
 
   const other = (key: string, filters?: object) => s.post(`${s.project}/feature_flags/`, { key, filters })
   const onFlag = (id: number) => ({

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const variants = [
   { key: 'red', rollout_percentage: 50 },
@@ -8,10 +8,9 @@ const variants = [
 ]
 
 onEachDatabase('evaluation asked by people', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
     const email = [{ key: 'email', value: '@example.com', operator: 'icontains', type: 'person' }]
     const made = [
@@ -25,7 +24,6 @@ onEachDatabase('evaluation asked by people', dialect => {
     ]
     for (const flag of made) expect((await s.post(flags, flag)).status).toBe(201)
   })
-  afterAll(() => s.close())
 
   const evaluated = async (distinctId: string) => {
     const reply = await s.send('/flags/?v=2', {

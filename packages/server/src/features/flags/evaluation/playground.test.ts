@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('the playground', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let id: number
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const filters = {
       groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }],
       payloads: { true: '{"a":1}' },
@@ -14,7 +13,6 @@ onEachDatabase('the playground', dialect => {
     id = (await s.post(`${s.project}/feature_flags/`, { key: 'checkout', filters })).body.id
     await s.post(`${s.project}/feature_flags/`, { key: 'everyone' })
   })
-  afterAll(() => s.close())
   const play = (body: object) => s.post(`${s.project}/playground/`, body)
   const everyone = { groups: [{ properties: [], rollout_percentage: 100 }] }
 

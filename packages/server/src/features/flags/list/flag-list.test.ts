@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 import { replaceTag } from './replace-tag.ts'
 
 onEachDatabase('the list of flags without definitions', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   const ids: Record<string, number> = {}
   beforeAll(async () => {
-    s = await startScenario(dialect)
     const create = async (key: string, more: object = {}) => {
       const { body } = await s.post(`${s.project}/feature_flags/`, { key, ...more })
       ids[key] = body.id
@@ -32,7 +31,6 @@ onEachDatabase('the list of flags without definitions', dialect => {
       })),
     })
   })
-  afterAll(() => s.close())
 
   const list = async (query = '') => (await s.get(`${s.project}/feature_flags/summaries/${query}`)).body
   const keys = async (query: string) => (await list(query)).results.map(({ key }: { key: string }) => key)

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import { createOverrideSigner, readUnsigned } from '../../../evaluation/projects/signed-overrides.ts'
 import { createRequestOverrides } from '../../../evaluation/request-overrides.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { edgeKey, type RunningEdge, removeEdgeFolder, startEdge } from '../../../testing/edges.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const project = { uuid: 'a', apiToken: 'phc_a' }
 const signed = { overrides: new Map([['new', { value: true, payload: { n: 1 } }]]), expiresAt: 5_000 }
@@ -46,10 +46,9 @@ describe('a signature', () => {
 })
 
 onEachDatabase('signed overrides', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let path: string
   beforeAll(async () => {
-    s = await startScenario(dialect)
     path = `${s.project}/flag_overrides/`
     const variants = ['red', 'blue'].map((key, n) => ({ key, rollout_percentage: n * 100 }))
     for (const flag of [
@@ -59,7 +58,6 @@ onEachDatabase('signed overrides', dialect => {
     ])
       await s.post(`${s.project}/feature_flags/`, flag)
   })
-  afterAll(() => s.close())
 
   const sign = async (overrides: object, more: object = {}): Promise<string> => {
     const reply = await s.post(path, { overrides, ...more })

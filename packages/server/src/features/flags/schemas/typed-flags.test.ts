@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Client } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('typed flags', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let flags: string
-  beforeAll(async () => {
-    s = await startScenario(dialect)
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
   })
-  afterAll(() => s.close())
 
   const size = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] }
 

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { expectAtomic, savedFlags } from '../../../testing/atomicity.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
 import { createFaultInjector } from '../../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const half = { groups: [{ properties: [], rollout_percentage: 50 }] }
 
 onEachDatabase('flag versions', dialect => {
   const injector = createFaultInjector()
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let flags: string
-  beforeAll(async () => {
-    s = await startScenario(dialect, { storage: injector })
+  beforeAll(() => {
     flags = `${s.project}/feature_flags/`
   })
-  afterAll(() => s.close())
 
   const threeVersions = async (key: string) => {
     const { body: flag } = await s.post(flags, { key, name: 'one' })

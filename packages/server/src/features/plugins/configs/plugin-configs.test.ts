@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../../instant.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Client } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 import { secretMask } from '../package/config-values.ts'
 
 const manifest = {
@@ -20,15 +21,13 @@ const manifest = {
 const code = 'export const jobs = { Send: async payload => console.log(payload.text), hidden() {} }'
 
 onEachDatabase('plugin configurations', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let configs: string
   let pluginId: number
   beforeAll(async () => {
-    s = await startScenario(dialect)
     configs = `${s.project}/plugin_configs/`
     pluginId = await makePlugin()
   })
-  afterAll(() => s.close())
 
   async function makePlugin(json: object = manifest, source = code): Promise<number> {
     const { body } = await s.post(`${s.organization}/plugins/`, { name: 'x' })

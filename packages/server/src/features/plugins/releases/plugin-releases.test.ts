@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../../instant.ts'
 import { onEachDatabase } from '../../../testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Client } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 onEachDatabase('releases of a global plugin', dialect => {
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let other: Client & { project: string; organization: string }
   beforeAll(async () => {
-    s = await startScenario(dialect)
     other = await s.stranger('other')
   })
-  afterAll(() => s.close())
 
   const manifest = (extra: object = {}) => JSON.stringify({ name: 'shared', ...extra })
   const tags = (text: string) =>
