@@ -15,39 +15,44 @@ interface Example {
   readonly rows: readonly { readonly property: unknown; readonly isMissing: boolean; readonly matches: boolean }[]
 }
 
+/** A filter is followed by a table: a row for each property, a column for each operator that the filter can have. */
 const examples: Example[] = page
   .split(/^### /m)
   .slice(1)
-  .flatMap(section => {
-    const operator = /^`(\w+)`\n/.exec(section)?.[1]
-    if (!operator) return []
-    const parts = section.split(/^```json$/m).slice(1)
-    return parts.flatMap(part => {
-      const [json = '', text = ''] = part.split(/^```$/m)
-      const filter = JSON.parse(json)
-      if (filter.operator === undefined) return []
-      const rows = [...text.matchAll(/^\| (`.+`|missing) \| (yes|no) \|$/gm)].map(([, cell, answer]) => ({
-        isMissing: cell === 'missing',
-        property: cell === 'missing' ? undefined : JSON.parse(cell!.slice(1, -1)),
-        matches: answer === 'yes',
-      }))
-      return [{ operator, filter, rows }]
-    })
-  })
+  .flatMap(section =>
+    section
+      .split(/^```json$/m)
+      .slice(1)
+      .flatMap(part => {
+        const [json = '', text = ''] = part.split(/^```$/m)
+        const [, header] = /^\| property \| (.+) \|$/m.exec(text) ?? []
+        if (!header) return []
+        const cells = [...text.matchAll(/^\| (`.+?`|missing) \| ((?:yes|no)(?: \| (?:yes|no))*) \|$/gm)]
+        return header.split(' | ').map((name, column) => {
+          const operator = name.slice(1, -1)
+          const rows = cells.map(([, cell, answers]) => ({
+            isMissing: cell === 'missing',
+            property: cell === 'missing' ? undefined : JSON.parse(cell!.slice(1, -1)),
+            matches: answers!.split(' | ')[column] === 'yes',
+          }))
+          return { operator, filter: { ...JSON.parse(json), operator }, rows }
+        })
+      }),
+  )
 
 describe('the flag definition page', () => {
   it('documents every operator with examples of both results', () => {
     const documented = new Set(examples.map(({ operator }) => operator))
     expect([...documented]).toEqual([...operators, ...strictOperators])
-    for (const { operator, filter, rows } of examples) {
-      expect(filter.operator).toBe(operator)
+    for (const operator of documented) {
+      const rows = examples.filter(example => example.operator === operator).flatMap(example => example.rows)
       expect(new Set(rows.map(({ matches }) => matches)).size, operator).toBe(2)
     }
   })
 
   it('lists every bucketing algorithm', () => {
     const [, section] = page.split('### Bucketing of other services')
-    const listed = [...section!.matchAll(/^\| `(\w+)` \| .+ \| .+ \| .+ \| .+ \|$/gm)].map(([, name]) => name)
+    const listed = [...section!.matchAll(/^\| `([a-z]\w*)` \| .+ \| .+ \| .+ \| .+ \|$/gm)].map(([, name]) => name)
     expect(listed).toEqual(bucketingAlgorithmNames)
   })
 
