@@ -32,440 +32,292 @@ interface Setting<T> {
   readonly read: (text: string) => T
 }
 
-const setting = <T>(definition: Setting<T>): Setting<T> => definition
+type Details<T> = Pick<Setting<T>, 'describes' | 'isSecret'> & { readonly fallback?: string }
+
+const setting = <T>(variable: string, read: Setting<T>['read'], details: Details<T>): Setting<T> => ({
+  fallback: undefined,
+  ...details,
+  variable,
+  read,
+})
 
 export const settings = {
-  host: setting({
-    variable: 'HOST',
+  host: setting('HOST', text, {
     fallback: '127.0.0.1',
     describes: 'Address to listen on. `0.0.0.0` or `::` opens it to the network.',
-    read: text,
   }),
-  port: setting({
-    variable: 'PORT',
+  port: setting('PORT', wholeNumber(0, 65_535), {
     fallback: '8000',
     describes: 'Port to listen on; 0 picks a free one.',
-    read: wholeNumber(0, 65_535),
   }),
-  workers: setting({
-    variable: 'HALYARD_WORKERS',
+  workers: setting('HALYARD_WORKERS', wholeNumber(1, 256), {
     fallback: '1',
     describes: 'Processes that serve the port together, on one database. One that dies is replaced.',
-    read: wholeNumber(1, 256),
   }),
-  databaseUrl: setting({
-    variable: 'DATABASE_URL',
+  databaseUrl: setting('DATABASE_URL', databaseUrl, {
     fallback: 'sqlite:data/halyard.db',
     describes:
       'Database: `sqlite:<path>` or `postgres://user:password@host/database`. `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and `PGSSLMODE` fill in what a `postgres://` URL leaves out, and are enough without one.',
     isSecret: true,
-    read: databaseUrl,
   }),
-  personsDatabaseUrl: setting({
-    variable: 'PERSONS_DATABASE_URL',
-    fallback: undefined,
+  personsDatabaseUrl: setting('PERSONS_DATABASE_URL', databaseUrl, {
     describes:
       'Database of its own for persons, groups, members of static cohorts and counts of their events: `postgres://user:password@host/database`, or `sqlite:<path>`. Unset: they are stored in the main database. Once set, it is needed by every node.',
     isSecret: true,
-    read: databaseUrl,
   }),
-  databaseWaitSeconds: setting({
-    variable: 'HALYARD_DATABASE_WAIT_SECONDS',
-    fallback: undefined,
+  databaseWaitSeconds: setting('HALYARD_DATABASE_WAIT_SECONDS', wholeNumber(0, 86_400), {
     describes:
       'How long a start waits for an unavailable PostgreSQL before it fails; unset means without limit. Meanwhile `/_livez` returns 200 and everything else 503.',
-    read: wholeNumber(0, 86_400),
   }),
-  eventsUrl: setting({
-    variable: 'EVENTS_URL',
-    fallback: undefined,
+  eventsUrl: setting('EVENTS_URL', eventsUrl, {
     describes:
       'ClickHouse for what is counted: `clickhouse://user:password@host:8123/database`, `clickhouses://` for TLS. Several hosts, separated by commas, need `?replicated=1`; `&quorum=2` acknowledges what two of them stored. Unset: counts are stored in the database.',
     isSecret: true,
-    read: eventsUrl,
   }),
-  eventsReadMillisecondsMax: setting({
-    variable: 'HALYARD_EVENTS_READ_MILLISECONDS_MAX',
+  eventsReadMillisecondsMax: setting('HALYARD_EVENTS_READ_MILLISECONDS_MAX', wholeNumber(100, 300_000), {
     fallback: '5000',
     describes: 'ClickHouse: deadline of a query. The request then returns 503.',
-    read: wholeNumber(100, 300_000),
   }),
-  eventsBacklogBytesMax: setting({
-    variable: 'HALYARD_EVENTS_BACKLOG_BYTES_MAX',
+  eventsBacklogBytesMax: setting('HALYARD_EVENTS_BACKLOG_BYTES_MAX', wholeNumber(1024, 1024 ** 4), {
     fallback: String(1024 ** 3),
     describes:
       'ClickHouse: bytes of counts that wait in the database while it is unavailable. Beyond it, events are recorded without being counted.',
-    read: wholeNumber(1024, 1024 ** 4),
   }),
-  statementMillisecondsMax: setting({
-    variable: 'HALYARD_STATEMENT_MILLISECONDS_MAX',
+  statementMillisecondsMax: setting('HALYARD_STATEMENT_MILLISECONDS_MAX', wholeNumber(100, 3_600_000), {
     fallback: '15000',
     describes: 'PostgreSQL: statement timeout. The request then returns 503.',
-    read: wholeNumber(100, 3_600_000),
   }),
-  changeChannel: setting({
-    variable: 'HALYARD_CHANGE_CHANNEL',
+  changeChannel: setting('HALYARD_CHANGE_CHANNEL', oneOf('notify', 'poll'), {
     fallback: 'notify',
     describes:
       "PostgreSQL: how nodes learn of each other's changes. `notify` uses LISTEN/NOTIFY; `poll` only polls, for databases and poolers without it.",
-    read: oneOf('notify', 'poll'),
   }),
-  changePollMilliseconds: setting({
-    variable: 'HALYARD_CHANGE_POLL_MILLISECONDS',
-    fallback: undefined,
+  changePollMilliseconds: setting('HALYARD_CHANGE_POLL_MILLISECONDS', wholeNumber(5, 600_000), {
     describes: 'How often a node polls for changes; unset means 1000 with `notify` and 25 with `poll`.',
-    read: wholeNumber(5, 600_000),
   }),
-  bootstrapKey: setting({
-    variable: 'HALYARD_BOOTSTRAP_KEY',
-    fallback: undefined,
+  bootstrapKey: setting('HALYARD_BOOTSTRAP_KEY', bootstrapKey, {
     describes: 'Personal API key of the first owner, for scripted setups; used only on an empty database.',
     isSecret: true,
-    read: bootstrapKey,
   }),
-  ownerEmail: setting({
-    variable: 'HALYARD_OWNER_EMAIL',
+  ownerEmail: setting('HALYARD_OWNER_EMAIL', emailAddress, {
     fallback: 'owner@halyard.local',
     describes: 'Email address of the first owner; used only on an empty database.',
-    read: emailAddress,
   }),
-  ownerPassword: setting({
-    variable: 'HALYARD_OWNER_PASSWORD',
-    fallback: undefined,
+  ownerPassword: setting('HALYARD_OWNER_PASSWORD', ownerPassword, {
     describes:
       'Password of the first owner; used only on an empty database. Unset: generated, or chosen on the setup page.',
     isSecret: true,
-    read: ownerPassword,
   }),
-  fourEyesDays: setting({
-    variable: 'HALYARD_FOUR_EYES_DAYS',
+  fourEyesDays: setting('HALYARD_FOUR_EYES_DAYS', wholeNumber(0, 365), {
     fallback: '30',
     describes:
       'For how many days an account that someone invited, provisioned or promoted does not count as another person when changes are approved. `0` trusts new accounts at once.',
-    read: wholeNumber(0, 365),
   }),
-  passwordCost: setting({
-    variable: 'HALYARD_PASSWORD_COST',
+  passwordCost: setting('HALYARD_PASSWORD_COST', wholeNumber(10, 20), {
     fallback: '14',
     describes:
       'Cost of hashing new passwords with scrypt, as a power of two: each step doubles the time and memory of a sign-in. Existing passwords keep theirs until they are changed.',
-    read: wholeNumber(10, 20),
   }),
-  printCredentials: setting({
-    variable: 'HALYARD_PRINT_CREDENTIALS',
-    fallback: undefined,
+  printCredentials: setting('HALYARD_PRINT_CREDENTIALS', onOrOff, {
     describes:
       'Whether a first start prints the generated password and key: `1` or `0`. Unset: only on a terminal; elsewhere it prints a one-time link to the setup page.',
-    read: onOrOff,
   }),
-  publicUrl: setting({
-    variable: 'HALYARD_PUBLIC_URL',
-    fallback: undefined,
+  publicUrl: setting('HALYARD_PUBLIC_URL', httpUrl, {
     describes: 'URL that users open, for the welcome message and invitations.',
-    read: httpUrl,
   }),
-  smtpUrl: setting({
-    variable: 'HALYARD_SMTP_URL',
-    fallback: undefined,
+  smtpUrl: setting('HALYARD_SMTP_URL', smtpUrl, {
     describes:
       'Mail server that sends invitations and notices about change requests: `smtp://user:password@host:587` (TLS when offered; `?requireTLS=true` insists) or `smtps://…`. Needs `HALYARD_PUBLIC_URL`. Unset: no email is sent.',
     isSecret: true,
-    read: smtpUrl,
   }),
-  emailFrom: setting({
-    variable: 'HALYARD_EMAIL_FROM',
-    fallback: undefined,
+  emailFrom: setting('HALYARD_EMAIL_FROM', emailAddress, {
     describes: 'Sender of emails; unset means `halyard@` and the host of `HALYARD_PUBLIC_URL`.',
-    read: emailAddress,
   }),
-  trustProxy: setting({
-    variable: 'TRUST_PROXY',
+  trustProxy: setting('TRUST_PROXY', trustProxy, {
     fallback: 'false',
     describes:
       'Trusted proxies, whose `X-Forwarded-*` headers are used: `true`, `false`, the number of proxies (when there is no other way to this server), or IP addresses and CIDR ranges separated by commas. `true` trusts what clients write, so they can forge their address and evade the limit on sign-ins.',
-    read: trustProxy,
   }),
-  bodyBytesMax: setting({
-    variable: 'HALYARD_BODY_BYTES_MAX',
+  bodyBytesMax: setting('HALYARD_BODY_BYTES_MAX', wholeNumber(1024, 1024 ** 3), {
     fallback: String(20 * 1024 * 1024),
     describes: 'Largest request body in bytes; a larger one returns 413.',
-    read: wholeNumber(1024, 1024 ** 3),
   }),
-  bodiesBytesMax: setting({
-    variable: 'HALYARD_BODIES_BYTES_MAX',
+  bodiesBytesMax: setting('HALYARD_BODIES_BYTES_MAX', wholeNumber(1024 ** 2, 1024 ** 4), {
     fallback: String(256 * 1024 * 1024),
     describes:
       'Memory budget of one process for request bodies over 64 KiB, compressed and decompressed, and for responses over 1 MiB; beyond it slow bodies, then the newest, return 503.',
-    read: wholeNumber(1024 ** 2, 1024 ** 4),
   }),
-  requestsPerMinuteMax: setting({
-    variable: 'HALYARD_REQUESTS_PER_MINUTE_MAX',
+  requestsPerMinuteMax: setting('HALYARD_REQUESTS_PER_MINUTE_MAX', wholeNumber(0, 1_000_000_000), {
     fallback: '600000',
     describes:
       'Requests per minute with one personal API key, then 429; 0 means no limit. The default is far above what SDKs and edges need and stops only runaway scripts: lower it where untrusted users have keys.',
-    read: wholeNumber(0, 1_000_000_000),
   }),
-  flagsPerProjectMax: setting({
-    variable: 'HALYARD_FLAGS_PER_PROJECT_MAX',
+  flagsPerProjectMax: setting('HALYARD_FLAGS_PER_PROJECT_MAX', wholeNumber(1, 1_000_000), {
     fallback: '10000',
     describes: 'Flags in one project, without deleted ones; one more returns 400.',
-    read: wholeNumber(1, 1_000_000),
   }),
-  definitionBytesPerProjectMax: setting({
-    variable: 'HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX',
+  definitionBytesPerProjectMax: setting('HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX', wholeNumber(1024, 1024 ** 3), {
     fallback: String(64 * 1024 * 1024),
     describes: 'Total size of the conditions and payloads of one project; more returns 400.',
-    read: wholeNumber(1024, 1024 ** 3),
   }),
-  servedBytesMax: setting({
-    variable: 'HALYARD_SERVED_BYTES_MAX',
+  servedBytesMax: setting('HALYARD_SERVED_BYTES_MAX', wholeNumber(1024, 1024 ** 4), {
     fallback: String(256 * 1024 * 1024),
     describes:
       'Memory budget of one process for the conditions and payloads of all projects; beyond it the least recently used projects are evicted and read again on demand.',
-    read: wholeNumber(1024, 1024 ** 4),
   }),
-  streamsMax: setting({
-    variable: 'HALYARD_STREAMS_MAX',
+  streamsMax: setting('HALYARD_STREAMS_MAX', wholeNumber(1, 1_000_000), {
     fallback: '50000',
     describes: 'Open streams in one process; one more returns 429.',
-    read: wholeNumber(1, 1_000_000),
   }),
-  streamsPerProjectMax: setting({
-    variable: 'HALYARD_STREAMS_PER_PROJECT_MAX',
+  streamsPerProjectMax: setting('HALYARD_STREAMS_PER_PROJECT_MAX', wholeNumber(1, 1_000_000), {
     fallback: '20000',
     describes: 'Open streams in one process for one project; one more returns 429.',
-    read: wholeNumber(1, 1_000_000),
   }),
-  eventsWaitingMax: setting({
-    variable: 'HALYARD_EVENTS_WAITING_MAX',
+  eventsWaitingMax: setting('HALYARD_EVENTS_WAITING_MAX', wholeNumber(2, 10_000_000), {
     fallback: '20000',
     describes:
       'Events queued in one process, at most nine tenths of them of one project; more return 503 with `Retry-After`.',
-    read: wholeNumber(2, 10_000_000),
   }),
-  warmProjectsMax: setting({
-    variable: 'HALYARD_WARM_PROJECTS_MAX',
+  warmProjectsMax: setting('HALYARD_WARM_PROJECTS_MAX', wholeNumber(0, 100_000), {
     fallback: '1000',
     describes:
       'Projects loaded into memory at start, most recently changed first, so that they are served even if the database fails before the first request; 0 loads on demand.',
-    read: wholeNumber(0, 100_000),
   }),
-  schedulerSeconds: setting({
-    variable: 'HALYARD_SCHEDULER_SECONDS',
+  schedulerSeconds: setting('HALYARD_SCHEDULER_SECONDS', wholeNumber(0, 3600), {
     fallback: '5',
     describes: 'How often this node runs scheduled changes and rollbacks that are due; 0 leaves them to other nodes.',
-    read: wholeNumber(0, 3600),
   }),
-  activityDays: setting({
-    variable: 'HALYARD_ACTIVITY_DAYS',
-    fallback: undefined,
+  activityDays: setting('HALYARD_ACTIVITY_DAYS', wholeNumber(30, 36_500), {
     describes: 'Days after which activity entries are removed; unset means never. Versions of flags stay.',
-    read: wholeNumber(30, 36_500),
   }),
-  auditDays: setting({
-    variable: 'HALYARD_AUDIT_DAYS',
-    fallback: undefined,
+  auditDays: setting('HALYARD_AUDIT_DAYS', wholeNumber(30, 36_500), {
     describes:
       'Days after which entries of the audit log are removed; unset means never. A checkpoint stays, so that the rest can be verified.',
-    read: wholeNumber(30, 36_500),
   }),
-  personDays: setting({
-    variable: 'HALYARD_PERSON_DAYS',
-    fallback: undefined,
+  personDays: setting('HALYARD_PERSON_DAYS', wholeNumber(30, 36_500), {
     describes:
       'Days without an event after which a person is removed, counted from when this is set; unset means never. Members of static cohorts stay.',
-    read: wholeNumber(30, 36_500),
   }),
-  secretKey: setting({
-    variable: 'HALYARD_SECRET_KEY',
-    fallback: undefined,
+  secretKey: setting('HALYARD_SECRET_KEY', secretKey, {
     describes:
       'Encrypts secrets in the database, such as plugin settings. Unset: generated at the first start and stored in `halyard.key` beside the SQLite file, or in the PostgreSQL database.',
     isSecret: true,
-    read: secretKey,
   }),
-  pluginDirectory: setting({
-    variable: 'HALYARD_PLUGIN_DIR',
+  pluginDirectory: setting('HALYARD_PLUGIN_DIR', text, {
     fallback: 'examples/plugins',
     describes: 'Folder whose subfolders are the plugins of type `local`.',
-    read: text,
   }),
-  pluginWorkers: setting({
-    variable: 'HALYARD_PLUGIN_WORKERS',
-    fallback: undefined,
+  pluginWorkers: setting('HALYARD_PLUGIN_WORKERS', wholeNumber(1, 64), {
     describes: 'Threads that run plugin code; unset means one less than the number of cores, 2 to 4.',
-    read: wholeNumber(1, 64),
   }),
-  pluginRealmsMax: setting({
-    variable: 'HALYARD_PLUGIN_REALMS_MAX',
+  pluginRealmsMax: setting('HALYARD_PLUGIN_REALMS_MAX', wholeNumber(1, 10_000), {
     fallback: '64',
     describes:
       'Plugin configurations that one process has in memory at once; the least recently used one is closed for another and opened again on demand.',
-    read: wholeNumber(1, 10_000),
   }),
-  pluginRealmsPerOrganizationMax: setting({
-    variable: 'HALYARD_PLUGIN_REALMS_PER_ORGANIZATION_MAX',
+  pluginRealmsPerOrganizationMax: setting('HALYARD_PLUGIN_REALMS_PER_ORGANIZATION_MAX', wholeNumber(1, 10_000), {
     fallback: '16',
     describes: 'The same, for the projects of one organization.',
-    read: wholeNumber(1, 10_000),
   }),
-  pluginMemoryMegabytesMax: setting({
-    variable: 'HALYARD_PLUGIN_MEMORY_MB_MAX',
+  pluginMemoryMegabytesMax: setting('HALYARD_PLUGIN_MEMORY_MB_MAX', wholeNumber(64, 1_048_576), {
     fallback: '1024',
     describes: 'Megabytes that all plugins of one process may hold together; beyond it idle ones are closed.',
-    read: wholeNumber(64, 1_048_576),
   }),
-  geoipDatabase: setting({
-    variable: 'HALYARD_GEOIP_DATABASE',
-    fallback: undefined,
+  geoipDatabase: setting('HALYARD_GEOIP_DATABASE', text, {
     describes:
       "City database in MaxMind's format (`.mmdb`) for plugins that look up IP addresses, read at start; unset: lookups find nothing.",
-    read: text,
   }),
-  npmRegistry: setting({
-    variable: 'HALYARD_NPM_REGISTRY',
-    fallback: undefined,
+  npmRegistry: setting('HALYARD_NPM_REGISTRY', httpUrl, {
     describes:
       'npm registry that plugins are installed from; unset means the one that the npm client is configured with.',
-    read: httpUrl,
   }),
-  gitHubApi: setting({
-    variable: 'HALYARD_GITHUB_API',
-    fallback: undefined,
+  gitHubApi: setting('HALYARD_GITHUB_API', httpUrl, {
     describes: 'GitHub Enterprise API base URL; unset means https://api.github.com.',
-    read: httpUrl,
   }),
-  gitHubToken: setting({
-    variable: 'HALYARD_GITHUB_TOKEN',
-    fallback: undefined,
+  gitHubToken: setting('HALYARD_GITHUB_TOKEN', text, {
     describes: 'GitHub token for plugin URLs without one.',
     isSecret: true,
-    read: text,
   }),
-  gitLabApi: setting({
-    variable: 'HALYARD_GITLAB_API',
-    fallback: undefined,
+  gitLabApi: setting('HALYARD_GITLAB_API', httpUrl, {
     describes: 'API base URL of a self-managed GitLab; unset means https://gitlab.com/api/v4.',
-    read: httpUrl,
   }),
-  gitLabToken: setting({
-    variable: 'HALYARD_GITLAB_TOKEN',
-    fallback: undefined,
+  gitLabToken: setting('HALYARD_GITLAB_TOKEN', text, {
     describes: 'GitLab token for plugin URLs without one.',
     isSecret: true,
-    read: text,
   }),
-  trustedOrigins: setting({
-    variable: 'HALYARD_TRUSTED_ORIGINS',
+  trustedOrigins: setting('HALYARD_TRUSTED_ORIGINS', origins, {
     fallback: '',
     describes:
       'Origins in private networks that plugins can be granted access to, and that webhooks and identity providers can name, separated by commas: `http://chat.internal:8080`.',
-    read: origins,
   }),
-  dnsServers: setting({
-    variable: 'HALYARD_DNS_SERVERS',
+  dnsServers: setting('HALYARD_DNS_SERVERS', addresses, {
     fallback: '',
     describes:
       'DNS servers that domains of organizations are verified with, separated by commas: `192.0.2.53,192.0.2.54:5353`. Unset: those of the system.',
-    read: addresses,
   }),
-  upstream: setting({
-    variable: 'HALYARD_UPSTREAM',
-    fallback: undefined,
+  upstream: setting('HALYARD_UPSTREAM', httpUrl, {
     describes: '`halyard edge`: URL of the server or edge to replicate.',
-    read: httpUrl,
   }),
-  upstreamKey: setting({
-    variable: 'HALYARD_UPSTREAM_KEY',
-    fallback: undefined,
+  upstreamKey: setting('HALYARD_UPSTREAM_KEY', personalKey, {
     describes: '`halyard edge`: personal API key of an admin with the scope `edge:write`, for the upstream.',
     isSecret: true,
-    read: personalKey,
   }),
-  edgeData: setting({
-    variable: 'HALYARD_EDGE_DATA',
+  edgeData: setting('HALYARD_EDGE_DATA', text, {
     fallback: 'edge-data',
     describes: '`halyard edge`: folder for the last state and for events that are queued for the upstream.',
-    read: text,
   }),
-  edgeStateBytesMax: setting({
-    variable: 'HALYARD_EDGE_STATE_BYTES_MAX',
+  edgeStateBytesMax: setting('HALYARD_EDGE_STATE_BYTES_MAX', wholeNumber(1024, 8 * 1024 ** 3), {
     fallback: String(256 * 1024 * 1024),
     describes: '`halyard edge`: largest state to accept from the upstream; with a larger one the previous state stays.',
-    read: wholeNumber(1024, 8 * 1024 ** 3),
   }),
-  edgeStateHoursMax: setting({
-    variable: 'HALYARD_EDGE_STATE_HOURS_MAX',
+  edgeStateHoursMax: setting('HALYARD_EDGE_STATE_HOURS_MAX', wholeNumber(1, 8760), {
     fallback: '72',
     describes:
       '`halyard edge`: without its upstream for longer than this, the edge refuses personal and secret keys and is not ready. Public tokens still evaluate.',
-    read: wholeNumber(1, 8760),
   }),
-  edgeSpoolBytesMax: setting({
-    variable: 'HALYARD_EDGE_SPOOL_BYTES_MAX',
+  edgeSpoolBytesMax: setting('HALYARD_EDGE_SPOOL_BYTES_MAX', wholeNumber(1024, 1024 ** 4), {
     fallback: String(1024 ** 3),
     describes: '`halyard edge`: bytes of events queued on disk for the upstream; beyond it, events return 503.',
-    read: wholeNumber(1024, 1024 ** 4),
   }),
-  edgeLookUps: setting({
-    variable: 'HALYARD_EDGE_LOOK_UPS',
+  edgeLookUps: setting('HALYARD_EDGE_LOOK_UPS', oneOf('upstream', 'none'), {
     fallback: 'upstream',
     describes:
       '`halyard edge`: where stored persons and groups are looked up when a flag needs them: `upstream` or `none`.',
-    read: oneOf('upstream', 'none'),
   }),
-  lagMillisecondsMax: setting({
-    variable: 'HALYARD_LAG_MILLISECONDS_MAX',
+  lagMillisecondsMax: setting('HALYARD_LAG_MILLISECONDS_MAX', wholeNumber(0, 60_000), {
     fallback: '1000',
     describes:
       'When the event loop lags behind by more than this repeatedly, or an evaluation has waited longer, evaluation returns 503; at four times this, management as well. 0 disables the check.',
-    read: wholeNumber(0, 60_000),
   }),
-  inFlightMax: setting({
-    variable: 'HALYARD_REQUESTS_IN_FLIGHT_MAX',
+  inFlightMax: setting('HALYARD_REQUESTS_IN_FLIGHT_MAX', wholeNumber(1, 1_000_000), {
     fallback: '10000',
     describes: 'Requests in flight beyond which evaluation returns 503; at twice this, management as well.',
-    read: wholeNumber(1, 1_000_000),
   }),
-  fastPath: setting({
-    variable: 'HALYARD_FAST_PATH',
+  fastPath: setting('HALYARD_FAST_PATH', oneOf('on', 'off'), {
     fallback: 'on',
     describes:
       '`on` answers evaluations before routing; `off` sends them through the ordinary route, with the same responses at lower speed.',
-    read: oneOf('on', 'off'),
   }),
-  accessLog: setting({
-    variable: 'HALYARD_ACCESS_LOG',
+  accessLog: setting('HALYARD_ACCESS_LOG', oneOf('errors', 'sampled', 'all', 'off'), {
     fallback: 'errors',
     describes:
       'Which evaluation requests (`/flags`, `/decide`, definitions, OFREP) are logged: `errors` (status 400 and above), `sampled` (errors and one in 100), `all` or `off`. All other requests are always logged.',
-    read: oneOf('errors', 'sampled', 'all', 'off'),
   }),
-  logFormat: setting({
-    variable: 'LOG_FORMAT',
+  logFormat: setting('LOG_FORMAT', oneOf('auto', 'json', 'pretty'), {
     fallback: 'auto',
     describes: '`json`, `pretty`, or `auto`: pretty on a terminal and JSON elsewhere.',
-    read: oneOf('auto', 'json', 'pretty'),
   }),
-  metricsPort: setting({
-    variable: 'HALYARD_METRICS_PORT',
-    fallback: undefined,
+  metricsPort: setting('HALYARD_METRICS_PORT', wholeNumber(1, 65_535), {
     describes:
       'Port of its own for `/metrics`, on `HOST`; the main port then returns 404 for it. Unset: on the main port.',
-    read: wholeNumber(1, 65_535),
   }),
-  metricsToken: setting({
-    variable: 'METRICS_TOKEN',
-    fallback: undefined,
+  metricsToken: setting('METRICS_TOKEN', text, {
     isSecret: true,
     describes: 'Token that `/metrics` requires as `Authorization: Bearer`; unset: none.',
-    read: text,
   }),
-  logLevel: setting({
-    variable: 'LOG_LEVEL',
+  logLevel: setting('LOG_LEVEL', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
     fallback: 'info',
     describes: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    read: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   }),
 } as const
 
