@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import { type AuditRecord, recordAudit } from '../audit/record-audit.ts'
 import { requireRoleByHand, requireRoleMemberByHand } from '../identity/managed-account.ts'
@@ -14,13 +15,8 @@ import { announceAccess } from './announce-access.ts'
 import { createRole } from './create-role.ts'
 import { removeRole } from './remove-role.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Roles, role memberships and organization-wide access settings. Admins write, members read. */
-export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
+export function serveAccess(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.roles
   const change = <T>(organization: Organization, work: (tx: Stores) => Promise<T>): Promise<T> =>
     database.transaction(async tx => {

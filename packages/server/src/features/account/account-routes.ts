@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 import { type AuditRecord, organizationsOf, recordAudit } from '../audit/record-audit.ts'
 import type { Account } from '../identity/account.ts'
@@ -21,12 +22,10 @@ import { organizationToWire } from '../organizations/organization-resource.ts'
 import { projectToWire } from '../projects/project-resource.ts'
 import { domainOf } from '../single-sign-on/identity-provider.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly passwords: Passwords
   readonly throttle: LoginThrottle
   readonly providerLogout: ProviderLogout
-  readonly now: () => Instant
 }
 
 export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, providerLogout, now }: Deps): void {

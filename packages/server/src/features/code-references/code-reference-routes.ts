@@ -6,23 +6,17 @@ import {
 } from '@halyard/contract'
 import { storable } from '../../domain/distinct-id.ts'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { placeOf } from '../projects/create-project.ts'
 import type { CodeReference, CodeRepository, CodeScan } from './code-reference.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves where source code names flags. */
-export function serveCodeReferences(serve: ServeRoute, { database, now }: Deps): void {
+export function serveCodeReferences(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.codeReferences
 
   serve(r.replace, ({ actor, project, body }) => {

@@ -1,9 +1,10 @@
 import { dashboardTilesMax, routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
@@ -18,13 +19,8 @@ import { ensureUsageDashboard } from './ensure-usage-dashboard.ts'
 import { findTiles, savedDashboard, showDashboard, showSavedDashboard } from './show-dashboard.ts'
 import { unlinkDashboard } from './unlink-dashboard.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves dashboards and the two flag actions that create and enrich a usage dashboard. */
-export function serveDashboards(serve: ServeRoute, { database, now }: Deps): void {
+export function serveDashboards(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.dashboards
 
   serve(r.list, ({ project, query, url }) =>

@@ -1,11 +1,11 @@
 import { routes } from '@halyard/contract'
 import type { Flag } from '../../domain/flag.ts'
 import { activityBody, readActivityWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit, requireNoViewer } from '../access/grants.ts'
@@ -18,11 +18,9 @@ import { flagStatus } from './flag-status.ts'
 import type { FlagWrites } from './flag-writes.ts'
 import { planFlagCreation, planFlagUpdate } from './plan-flag.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly changes: ChangeFeed
   readonly writes: FlagWrites
-  readonly now: () => Instant
 }
 
 /** Contract 4.2, the flags themselves and what happened to them. */

@@ -1,15 +1,12 @@
 import { routes } from '@halyard/contract'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { readHome } from './read-home.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly snapshots: Snapshots
-  readonly now: () => Instant
 }
 
 /** Serves the start page of a project with one request. */

@@ -3,10 +3,11 @@ import type { Flag } from '../../domain/flag.ts'
 import { nameOf } from '../../domain/person.ts'
 import type { Sampled } from '../../evaluation/scan/scan-request.ts'
 import type { Scanner } from '../../evaluation/scan/scanner.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import type { Database, PersonStores, Stores } from '../../stores.ts'
+import type { PersonStores, Stores } from '../../stores.ts'
 import { hasAnyScope, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
@@ -19,12 +20,10 @@ import { blastRadiusToWire, candidateFromWire, candidateToWire, type NamedSample
 
 const withPersons = { withPersons: true }
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly scanner: Scanner
   /** Called when a background job was queued. */
   readonly onCohortWork: () => void
-  readonly now: () => Instant
 }
 
 /** Serves the blast radius of a flag and static cohorts created from a flag (contract 4.2). */

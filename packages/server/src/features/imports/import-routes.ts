@@ -3,10 +3,10 @@ import { type ExportFormat, exportFormats } from '@halyard/migrate/exporters/exp
 import { exporters } from '@halyard/migrate/exporters/exporters'
 import { type ImportStatus, importStatuses } from '@halyard/migrate/model'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid, missing, Problem } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject, type Organization } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { recordAudit } from '../audit/record-audit.ts'
@@ -19,11 +19,9 @@ import { prepareImport } from './prepare-import.ts'
 import { readExported } from './read-exported.ts'
 import { readTargets } from './read-targets.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: GatedWrites
   readonly onCohortWork: () => void
-  readonly now: () => Instant
 }
 
 /** How often a project may change while the import into it is prepared. */

@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { forbidden, invalid, missing } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import {
   type Actor,
   adminLevel,
@@ -25,12 +26,10 @@ import { createOrganization } from './create-organization.ts'
 import { acceptInvite, createInvite, getOpenInvite, joinByInvite, recordInvite } from './invite.ts'
 import { inviteToWire, memberToWire, newInviteToWire, organizationToWire } from './organization-resource.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly passwords: Passwords
   /** Starts the removal of what is left. */
   readonly onDeleted: () => void
-  readonly now: () => Instant
 }
 
 const pluginsAccessLevels = [0, 3, 6, 9]

@@ -2,10 +2,10 @@ import { routes } from '@halyard/contract'
 import { storable } from '../../domain/distinct-id.ts'
 import type { Person } from '../../domain/person.ts'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database, PersonStores } from '../../stores.ts'
+import type { PersonStores } from '../../stores.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import { placeOf } from '../projects/create-project.ts'
@@ -17,12 +17,7 @@ import { removePerson } from './remove-person.ts'
 
 const withPersons = { withPersons: true }
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
+export function servePersons(serve: ServeRoute, { database, now }: RouteDeps): void {
   const { list, get, remove } = routes.persons
 
   serve(list, async ({ project, query, url, signal }) => {
@@ -62,7 +57,7 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   })
 }
 
-export function serveGroups(serve: ServeRoute, { database, now }: Deps): void {
+export function serveGroups(serve: ServeRoute, { database, now }: RouteDeps): void {
   const { list, find, remove, listTypes } = routes.groups
 
   serve(list, ({ project, query, url }) => {

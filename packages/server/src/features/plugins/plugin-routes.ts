@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
 import type { ActivityFilter } from '../../domain/activity.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import { type Instant, plusMilliseconds } from '../../instant.ts'
-import type { Database, Stores } from '../../stores.ts'
+import { plusMilliseconds } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
 import type { Organization } from '../../tenancy.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
@@ -15,15 +16,10 @@ import { getVisible, getWritable, requireCanRead, requireCanWrite } from './plug
 import { acceptanceToWire, blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
 import { updatePlugin } from './update-plugin.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** Contract 4.4, except for installing, sources and releases. */
-export function servePlugins(serve: ServeRoute, { database, now }: Deps): void {
+export function servePlugins(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.plugins
 
   serve(r.list, ({ organization, query, url }) => {

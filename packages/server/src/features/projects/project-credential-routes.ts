@@ -1,9 +1,10 @@
 import { routes, tokenOverlapHoursMax } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project, requireLevel } from '../../tenancy.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
@@ -11,13 +12,8 @@ import { changeProject } from './change-project.ts'
 import { announceProject, placeOf, recordProject } from './create-project.ts'
 import { projectToWire, secretKeyToWire } from './project-resource.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** The token of a project, for clients, and its secret keys, for servers. */
-export function serveProjectCredentials(serve: ServeRoute, { database, now }: Deps): void {
+export function serveProjectCredentials(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.projects
 
   serve(r.resetToken, async ({ project, actor, query }) => {

@@ -1,9 +1,8 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { changeProject } from './change-project.ts'
@@ -11,11 +10,9 @@ import { announceProject, auditedFields, createProject, recordProject } from './
 import { projectToWire } from './project-resource.ts'
 import { refuseWhileProtected } from './refuse-while-protected.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   /** Starts the removal of what is left. */
   readonly onDeleted: () => void
-  readonly now: () => Instant
 }
 
 export function serveProjects(serve: ServeRoute, { database, onDeleted, now }: Deps): void {

@@ -1,4 +1,5 @@
 import { type AnswerOf, routes, scimGroupSchema, scimUserSchema } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
@@ -20,11 +21,9 @@ import { excludesMembers, readScimWindow, scimPage, shownAttributes } from './sc
 import { contentOf, readScimUser, type ScimUser, scimUserToWire } from './scim-user.ts'
 import { requireSchema } from './scim-values.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   /** The address that the provider calls. */
   readonly originOf: (url: URL) => string
-  readonly now: () => Instant
 }
 
 type RootOf = (url: URL, organization: Organization) => string

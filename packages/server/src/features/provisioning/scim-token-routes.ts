@@ -1,24 +1,18 @@
 import { routes, type ScimToken as ScimTokenWire } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { type Actor, type Organization, ownerLevel, requireLevel } from '../../tenancy.ts'
 import { readExpiry } from '../identity/create-key.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { createScimToken, removeScimToken } from './save-scim-token.ts'
 import type { ScimToken } from './scim-token.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /**
  * Serves the SCIM tokens of an organization. Only the owner changes them, as with identity providers: who can change the email address of
  * a member can sign in as that member.
  */
-export function serveScimTokens(serve: ServeRoute, { database, now }: Deps): void {
+export function serveScimTokens(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.scimTokens
 
   serve(r.list, async ({ organization }) =>

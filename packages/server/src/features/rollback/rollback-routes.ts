@@ -1,22 +1,18 @@
 import { metricSamplesMax, type RollbackReport, routes } from '@halyard/contract'
 import type { Flag } from '../../domain/flag.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import { requireCanEdit } from '../access/grants.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { type ReadCondition, readConditions } from './condition.ts'
 import { measure } from './measure.ts'
 import { pushSamples } from './push-samples.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves pushed samples and the state of rollback conditions. */
-export function serveRollback(serve: ServeRoute, { database, now }: Deps): void {
+export function serveRollback(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.rollback
 
   serve(r.push, async request => {

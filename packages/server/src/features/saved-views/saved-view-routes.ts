@@ -1,9 +1,8 @@
 import { routes, type SavedView as SavedViewWire } from '@halyard/contract'
 import { storable } from '../../domain/distinct-id.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, levelInProject } from '../../tenancy.ts'
 import { requireNoViewer } from '../access/grants.ts'
 import { recordAudit } from '../audit/record-audit.ts'
@@ -11,12 +10,7 @@ import { getFlag } from '../flags/flag-routes.ts'
 import { placeOf } from '../projects/create-project.ts'
 import type { SavedView } from './saved-view.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function serveSavedViews(serve: ServeRoute, { database, now }: Deps): void {
+export function serveSavedViews(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.savedViews
 
   serve(r.list, async ({ actor, project }) => {

@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { forbidden, invalid, Problem } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database, Stores } from '../../stores.ts'
+import type { Stores } from '../../stores.ts'
 import type { Actor } from '../../tenancy.ts'
 import type { TokenPurpose } from '../identity/account-token-store.sql.ts'
 import { hashSecret, newId, newSecret } from '../identity/secret.ts'
@@ -15,8 +16,7 @@ import { passkeyCreation, passkeyRequest, readNewPasskey, relyingPartyOf } from 
 import { methodsOf, passkeysFor, type SecondFactor } from './second-factor.ts'
 import { newTotpSecret, stepOfCode, totpUri } from './totp.ts'
 
-export interface FactorDeps {
-  readonly database: Database
+export interface FactorDeps extends RouteDeps {
   readonly passwords: Passwords
   /** Counts wrong passwords. */
   readonly throttle: LoginThrottle
@@ -24,7 +24,6 @@ export interface FactorDeps {
   readonly factorThrottle: LoginThrottle
   readonly secretBox: SecretBox
   readonly publicUrl: string | undefined
-  readonly now: () => Instant
 }
 
 const stepMilliseconds = 10 * 60_000

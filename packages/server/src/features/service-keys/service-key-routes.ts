@@ -1,8 +1,7 @@
 import { routes, type ServiceKey as ServiceKeyWire } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { memberLevel } from '../../tenancy.ts'
 import { canonicalScopes, type ServiceKey } from '../identity/api-key.ts'
 import { keyToWire } from '../identity/api-key-resource.ts'
@@ -10,13 +9,8 @@ import { defaultExpiry, readExpiry } from '../identity/create-key.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { createServiceKey, removeServiceKey } from './save-service-key.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Keys of an organization, for machines. */
-export function serveServiceKeys(serve: ServeRoute, { database, now }: Deps): void {
+export function serveServiceKeys(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.serviceKeys
 
   serve(r.list, async ({ organization }) => {

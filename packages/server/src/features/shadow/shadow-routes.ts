@@ -2,17 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { routes } from '@halyard/contract'
 import { countsByFlag } from '@halyard/migrate/shadow/shadow-counts'
 import { credentialOf, type SdkAccess } from '../../api/sdk/sdk-access.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import type { Handler, ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { missing } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { dayOf } from '../events/usage/usage.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly access: SdkAccess
   readonly onCompared: (counts: { agree: number; differ: number; failed: number }) => void
-  readonly now: () => Instant
 }
 
 /** Shadow mode: applications evaluate with another service and with Halyard, and report how often both agree. */

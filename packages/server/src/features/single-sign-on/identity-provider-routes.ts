@@ -1,9 +1,8 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { forbidden } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database } from '../../stores.ts'
 import {
   type Actor,
   adminLevel,
@@ -21,15 +20,13 @@ import { setRequirement } from './require-single-sign-on.ts'
 import { addDomain, getDomain, markVerified, type ReadTextRecords, removeDomain, requireRecord } from './save-domain.ts'
 import { createProvider, getProvider, removeProvider, updateProvider } from './save-provider.ts'
 
-export interface IdentityProviderDeps {
-  readonly database: Database
+export interface IdentityProviderDeps extends RouteDeps {
   readonly secretBox: SecretBox
   readonly issuers: Issuers
   readonly client: ProviderClient
   readonly readTextRecords: ReadTextRecords
   /** The address that users open. */
   readonly originOf: (url: URL) => string
-  readonly now: () => Instant
 }
 
 /**

@@ -1,11 +1,11 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import { type Instant, plusMilliseconds } from '../../instant.ts'
+import { plusMilliseconds } from '../../instant.ts'
 import type { Origin } from '../../origin.ts'
 import { createRateLimiter } from '../../overload/rate-limit.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database } from '../../stores.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { hashSecret } from '../identity/secret.ts'
@@ -17,12 +17,10 @@ import { redirectUriOf } from './identity-provider-resource.ts'
 import type { LogoutToken, ProviderClient } from './provider-client.ts'
 import { attemptCookie, clearedAttemptCookie, newAttempt, readAttempt } from './sign-in-attempt.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly secretBox: SecretBox
   readonly client: ProviderClient
   readonly originOf: (url: URL) => string
-  readonly now: () => Instant
 }
 
 const logoutTokenBytesMax = 64 * 1024

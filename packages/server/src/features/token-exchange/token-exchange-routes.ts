@@ -1,8 +1,7 @@
 import { routes, type TrustRelationship as TrustWire } from '@halyard/contract'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import type { Issuers } from '../single-sign-on/issuers.ts'
@@ -10,10 +9,8 @@ import { exchangeToken } from './exchange-token.ts'
 import { createTrust, getTrust, removeTrust, updateTrust } from './save-trust-relationship.ts'
 import { type TrustRelationship, ttlSecondsDefault } from './trust-relationship.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly issuers: Issuers
-  readonly now: () => Instant
 }
 
 const formBytesMax = 64 * 1024

@@ -1,22 +1,19 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import { missing } from '../../problem.ts'
 import type { SecretBox } from '../../storage/secret-box.ts'
-import type { Database } from '../../stores.ts'
 import { type Actor, adminLevel, type Project, requireLevel } from '../../tenancy.ts'
 import { deliver } from './deliver-webhooks.ts'
 import { createWebhook, getWebhook, removeWebhook, rotateSecret, testDelivery, updateWebhook } from './save-webhook.ts'
 import type { Delivery } from './webhook.ts'
 import { deliveryToWire, webhookToWire } from './webhook-resource.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly outgoing: Outgoing
   readonly secretBox: SecretBox
-  readonly now: () => Instant
 }
 
 /** Serves the webhooks of a project. Admins only: an address may carry a token. */

@@ -3,10 +3,9 @@ import { diffFields } from '../../../domain/activity.ts'
 import { contentOf, newFlagContent } from '../../../domain/flag.ts'
 import type { Impact } from '../../../domain/policy.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type RouteRequest, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { adminLevel, levelInProject, requireLevel } from '../../../tenancy.ts'
 import { grantsFor } from '../../access/grants.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
@@ -20,11 +19,9 @@ import { flagTable, rowToWire } from './flag-table.ts'
 import { type Promoted, type Promotion, type PromotionResult, promote } from './promote.ts'
 import { createSet, getSet, removeSet, updateSet } from './save-set.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: GatedWrites
   readonly measure: (save: FlagSave) => Promise<Impact | undefined>
-  readonly now: () => Instant
 }
 
 type PromoteRequest = RouteRequest<typeof routes.environments.plan | typeof routes.environments.promote>

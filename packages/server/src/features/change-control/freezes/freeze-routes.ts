@@ -2,22 +2,17 @@ import { type Freeze as FreezeWire, routes } from '@halyard/contract'
 import { type Freeze, timesOf } from '../../../domain/freeze.ts'
 import { checkRule, isTimeZone } from '../../../domain/freeze-recurrence.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { adminLevel, levelInProject, requireLevel } from '../../../tenancy.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { requireRoles } from '../policies/require-roles.ts'
 import { createFreeze, removeFreeze } from './create-freeze.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves the times in which flags and cohorts are not changed. */
-export function serveFreezes(serve: ServeRoute, { database, now }: Deps): void {
+export function serveFreezes(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.freezes
 
   serve(r.list, ({ organization, query, url }) =>

@@ -1,16 +1,11 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, parseInstant } from '../../../instant.ts'
+import { parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { readInbox } from './read-inbox.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function serveInbox(serve: ServeRoute, { database, now }: Deps): void {
+export function serveInbox(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.inbox
 
   serve(r.get, ({ actor, project }) => database.read(tx => readInbox(tx, actor, project)))

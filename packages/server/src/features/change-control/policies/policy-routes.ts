@@ -1,19 +1,13 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
-import type { Database } from '../../../stores.ts'
 import { adminLevel, requireLevel } from '../../../tenancy.ts'
 import { policyToWire } from './policy-resource.ts'
 import { createPolicy, getPolicy, removePolicy, updatePolicy } from './save-policy.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves approval policies at PostHog's paths. */
-export function servePolicies(serve: ServeRoute, { database, now }: Deps): void {
+export function servePolicies(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.approvalPolicies
   const toDoWhat = 'change approval policies'
 

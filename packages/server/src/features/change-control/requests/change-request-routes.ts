@@ -2,10 +2,10 @@ import { FlagWrite, routes } from '@halyard/contract'
 import { type RequestFilter, requestStates } from '../../../domain/change-request.ts'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { Actor } from '../../../tenancy.ts'
 import { requireCanEdit, requireNoViewer } from '../../access/grants.ts'
 import type { GatedWrites } from '../gated-writes.ts'
@@ -16,11 +16,9 @@ import { proposeRequest } from './propose-request.ts'
 import type { RequestDetails } from './request-details.ts'
 import { waitingFor } from './waiting-requests.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: GatedWrites
   readonly details: RequestDetails
-  readonly now: () => Instant
 }
 
 const checkFields = bodyChecker(FlagWrite)

@@ -1,9 +1,8 @@
 import { routes } from '@halyard/contract'
 import type { ChangeRequest } from '../../../domain/change-request.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, Problem } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import { applyRequest } from './apply-request.ts'
@@ -17,11 +16,9 @@ import {
 } from './decide-request.ts'
 import type { RequestDetails } from './request-details.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: GatedWrites
   readonly details: RequestDetails
-  readonly now: () => Instant
 }
 
 /** Serves decisions about change requests, and applies those that are approved. */

@@ -1,9 +1,10 @@
 import { type RequestComment as CommentWire, commentsPerRequestMax, routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import type { Instant } from '../../../instant.ts'
 import { forbidden, invalid, missing } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import { type Actor, adminLevel, levelInProject, type Project } from '../../../tenancy.ts'
 import { recordAudit } from '../../audit/record-audit.ts'
 import { userToWire } from '../../identity/user-resource.ts'
@@ -12,12 +13,7 @@ import { getRequest } from './decide-request.ts'
 import { publishRequest, recordRequest } from './record-request.ts'
 import type { RequestComment } from './request-comment-store.sql.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function serveRequestComments(serve: ServeRoute, { database, now }: Deps): void {
+export function serveRequestComments(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.requestComments
 
   serve(r.list, ({ project, params, query, url }) =>

@@ -1,10 +1,11 @@
 import { FlagWrite, routes } from '@halyard/contract'
 import { bodyChecker } from '../../../http/routes/check-body.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import type { GatedWrites } from '../gated-writes.ts'
@@ -12,10 +13,8 @@ import { cancelChange, planSchedule, planScheduleEdit, type SchedulePlan } from 
 import { freezesOf, scheduleToWire } from './schedule-resource.ts'
 import type { ScheduledChange, ScheduleFilter } from './scheduled-change.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: GatedWrites
-  readonly now: () => Instant
 }
 
 /** Serves scheduled changes of flags. */

@@ -1,8 +1,7 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { forbidden, invalid } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../../tenancy.ts'
 import { canEditFlag, canEditWithout, editAccess, flagResource } from '../../access/access.ts'
 import { announceAccess } from '../../access/announce-access.ts'
@@ -19,16 +18,11 @@ import {
 } from './access-control.ts'
 import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** These lists have no pages. */
 const window = { limit: 1000, offset: 0 }
 
 /** PostHog's access controls, mapped to role access, roles and the organization-wide setting. */
-export function serveAccessControls(serve: ServeRoute, { database, now }: Deps): void {
+export function serveAccessControls(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.accessControls
 
   serve(r.listOfFlag, ({ actor, project, params }) =>

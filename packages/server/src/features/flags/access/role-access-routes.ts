@@ -1,10 +1,10 @@
 import { editableFlagsMax, routes } from '@halyard/contract'
 import type { Flag } from '../../../domain/flag.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { missing } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag, type Role, type RoleAccess } from '../../access/access.ts'
 import { effectiveAccessToWire, roleAccessToWire } from '../../access/access-resource.ts'
@@ -14,13 +14,8 @@ import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
 import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Contract 4.3. */
-export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): void {
+export function serveRoleAccess(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.roleAccess
 
   serve(r.listFlagAccess, async ({ organization, query, url }) => {

@@ -1,20 +1,19 @@
 import { bulkFlagsMax, routes } from '@halyard/contract'
 import { usesFlags } from '@halyard/engine'
 import { activeVariant, rolloutState } from '../../../domain/flag.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
 import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { readFlagFilter } from '../flag-filter.ts'
 import { getFlag } from '../flag-routes.ts'
 import type { FlagWrites } from '../flag-writes.ts'
 import { type BulkResult, bulkChange, changeTags } from './bulk-change.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: FlagWrites
-  readonly now: () => Instant
 }
 
 /** Changes of many flags at once. */

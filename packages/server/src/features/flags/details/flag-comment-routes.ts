@@ -1,9 +1,8 @@
 import { type FlagComment as CommentWire, routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { forbidden, invalid, missing } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { adminLevel, levelInProject } from '../../../tenancy.ts'
 import { recordAudit } from '../../audit/record-audit.ts'
 import { userToWire } from '../../identity/user-resource.ts'
@@ -11,14 +10,9 @@ import { placeOf } from '../../projects/create-project.ts'
 import { getFlag } from '../flag-routes.ts'
 import type { FlagComment } from './flag-details.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 const commentsPerFlagMax = 1000
 
-export function serveFlagComments(serve: ServeRoute, { database, now }: Deps): void {
+export function serveFlagComments(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.flagDetails
 
   serve(r.listComments, ({ project, params, query, url }) =>

@@ -1,23 +1,19 @@
 import { type FlagDetails as DetailsWire, routes } from '@halyard/contract'
 import { authorOf, diffFields } from '../../../domain/activity.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, parseInstant } from '../../../instant.ts'
+import { parseInstant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import { userToWire } from '../../identity/user-resource.ts'
 import { getFlag } from '../flag-routes.ts'
 import { type FlagDetails, noDetails } from './flag-details.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Serves what is stored about flags beside their definitions. */
-export function serveFlagDetails(serve: ServeRoute, { database, now }: Deps): void {
+export function serveFlagDetails(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.flagDetails
 
   serve(r.listDetails, ({ project, query, url }) =>

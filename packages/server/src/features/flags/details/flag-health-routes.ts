@@ -2,10 +2,9 @@ import { healthChecks, routes } from '@halyard/contract'
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
@@ -16,10 +15,8 @@ import { dependenciesOf, flagDependencies } from './dependencies.ts'
 import { constantValue, failedChecks } from './flag-health.ts'
 import { cohortUsedBy, flagUsedBy } from './used-by.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly snapshots: Snapshots
-  readonly now: () => Instant
 }
 
 /** A project has at most this many flags, and so details. */

@@ -1,9 +1,9 @@
 import { routes } from '@halyard/contract'
 import type { Flag, FlagPatch } from '../../../domain/flag.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { RouteRequest, ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import { flagToWire } from '../flag-resource.ts'
 import { getFlag } from '../flag-routes.ts'
@@ -12,10 +12,8 @@ import { type PlannedFlag, planFlagUpdate } from '../plan-flag.ts'
 import { planFlagArchiving } from './archive-flag.ts'
 import { addCondition, removeCondition, setPayload, setRollout, setVariantSplit } from './flag-edit.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: FlagWrites
-  readonly now: () => Instant
 }
 
 type EditRoutes = typeof routes.flagEdits

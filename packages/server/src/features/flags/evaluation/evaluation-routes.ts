@@ -5,20 +5,18 @@ import { type Evaluation, type Evaluator, hasDistinctId } from '../../../evaluat
 import type { ServedProject } from '../../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
 import { readEvaluationRequest } from '../../../evaluation/subjects/evaluation-request.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import { dateOf, type Instant } from '../../../instant.ts'
+import { dateOf } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
 import { blankFlag, flagToWire } from '../flag-resource.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly snapshots: Snapshots
   readonly evaluator: Evaluator
-  readonly now: () => Instant
 }
 
 /** Contract 4.2: evaluation for users instead of SDKs, by the same evaluator. */

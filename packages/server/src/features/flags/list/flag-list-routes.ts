@@ -1,11 +1,11 @@
 import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
 import type { Flag, FlagFilter } from '../../../domain/flag.ts'
 import type { Snapshots } from '../../../evaluation/snapshots.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { ChangeFeed } from '../../../storage/changes/changes.ts'
-import type { Database } from '../../../stores.ts'
 import { editableFlags } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
 import { dayOf } from '../../events/usage/usage.ts'
@@ -17,12 +17,10 @@ import type { FlagWrites } from '../flag-writes.ts'
 import { creatorToWire, summaryOf } from './flag-summary.ts'
 import { replaceTag } from './replace-tag.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly changes: ChangeFeed
   readonly snapshots: Snapshots
   readonly writes: FlagWrites
-  readonly now: () => Instant
 }
 
 const facetsMax = 1000

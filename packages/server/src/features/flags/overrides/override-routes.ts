@@ -7,19 +7,18 @@ import {
   variantsOf,
 } from '../../../evaluation/projects/flag-override.ts'
 import type { OverrideSigner } from '../../../evaluation/projects/signed-overrides.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import { type Instant, instantOf } from '../../../instant.ts'
+import { instantOf } from '../../../instant.ts'
 import { forbidden, invalid } from '../../../problem.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor } from '../../access/grants.ts'
 import { appendFlagActivity } from '../record-flag.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly overrideSigner: OverrideSigner
-  readonly now: () => Instant
 }
 
 export function serveFlagOverrides(serve: ServeRoute, { database, overrideSigner, now }: Deps): void {

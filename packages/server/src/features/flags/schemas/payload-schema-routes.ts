@@ -1,21 +1,16 @@
 import { type PayloadSchema as PayloadSchemaWire, routes } from '@halyard/contract'
 import type { Flag } from '../../../domain/flag.ts'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { requireCanEdit } from '../../access/grants.ts'
 import { getFlag } from '../flag-routes.ts'
 import type { StoredPayloadSchema } from './payload-schema.ts'
 import { checkPayloadSchema, savePayloadSchema } from './set-payload-schema.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
-export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps): void {
+export function servePayloadSchemas(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.payloadSchemas
 
   serve(r.list, ({ project, query, url }) =>

@@ -1,9 +1,8 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { canEditFlag } from '../../access/access.ts'
 import { grantsFor, requireCanEdit } from '../../access/grants.ts'
 import { flagToWire } from '../flag-resource.ts'
@@ -12,10 +11,8 @@ import type { FlagWrites } from '../flag-writes.ts'
 import { planFlagRestore } from './restore-flag.ts'
 import { versionToWire } from './version-resource.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly writes: FlagWrites
-  readonly now: () => Instant
 }
 
 /** Every earlier version of a flag: read, compared, restored. */

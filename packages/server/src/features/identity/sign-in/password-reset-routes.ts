@@ -1,19 +1,16 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { LoginThrottle, ThrottleLimits } from './login-throttle.ts'
 import type { Passwords } from './password.ts'
 import { getReset, resetPassword, sendResetLink } from './reset-password.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly passwords: Passwords
   /** Counts requests for links, each as a failure. */
   readonly throttle: LoginThrottle
   readonly onFailure: (error: unknown) => void
-  readonly now: () => Instant
 }
 
 /** Emails within five minutes; unlike a wrong password, each one reaches the person. */

@@ -1,8 +1,7 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { forbidden, missing, Problem } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import { announceIdentity } from '../announce-identity.ts'
 import { sessionToWire } from '../api-key-resource.ts'
 import { resumeSession } from './open-session.ts'
@@ -10,9 +9,7 @@ import { recordSignIn } from './record-sign-in.ts'
 import type { SignInProvider } from './sign-in.ts'
 import { clearedCookie, readRefreshCookie, requireSameOrigin } from './sign-in-cookie.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
+interface Deps extends RouteDeps {
   readonly providerLogout: ProviderLogout
 }
 

@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
 import { type Instant, parseInstant, plusMilliseconds } from '../../../instant.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import { metricsToWire } from '../plugin-resource.ts'
 import { type LogType, logTypes, noMetrics } from '../runtime/plugin-work.ts'
 import { getConfig, getUsed, requireCanConfigure } from './config-access.ts'
@@ -10,11 +11,9 @@ import type { PluginConfig } from './plugin-config.ts'
 import { jobToWire, logToWire } from './plugin-config-resource.ts'
 import { triggerJob } from './trigger-job.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   /** Called when there may be a job to do. */
   readonly wake: () => void
-  readonly now: () => Instant
 }
 
 const dayMilliseconds = 24 * 60 * 60 * 1000

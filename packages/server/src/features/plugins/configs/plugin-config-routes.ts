@@ -1,10 +1,10 @@
 import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { invalid, missing } from '../../../problem.ts'
 import type { SecretBox } from '../../../storage/secret-box.ts'
-import type { Database, Stores } from '../../../stores.ts'
+import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import type { Plugin } from '../plugin.ts'
 import { acceptFirstRelease } from '../releases/accept-release.ts'
@@ -15,10 +15,8 @@ import type { PluginConfig } from './plugin-config.ts'
 import { type ConfigView, configToWire, inputFromWire } from './plugin-config-resource.ts'
 import { saveConfig } from './save-config.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly secretBox: SecretBox
-  readonly now: () => Instant
 }
 
 /** Plugins as projects use them. */

@@ -1,8 +1,7 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import { type ServeRoute, withProgress } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { OnStep } from '../package/install-step.ts'
 import { parseAddress } from '../package/plugin-address.ts'
 import type { Plugin } from '../plugin.ts'
@@ -12,10 +11,8 @@ import { checkCanInstall, installPlugin } from './install-plugin.ts'
 import type { PluginBuilder } from './plugin-builder.ts'
 import { upgradeChanges, upgraded, upgradePlugin } from './upgrade-plugin.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly pluginBuilder: PluginBuilder
-  readonly now: () => Instant
 }
 
 /** Installing in one step, and upgrades. */

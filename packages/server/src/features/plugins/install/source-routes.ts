@@ -1,20 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type PluginWrite, routes } from '@halyard/contract'
 import { retryDelay } from '../../../concurrency/retry-delay.ts'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
 import { Problem } from '../../../problem.ts'
-import type { Database } from '../../../stores.ts'
 import type { Actor, Organization } from '../../../tenancy.ts'
 import { getOwn, getVisible, getWritable, requireCanRead, requireCanShare } from '../plugin-access.ts'
 import { patchFromWire, pluginToWire } from '../plugin-resource.ts'
 import type { PluginBuilder } from './plugin-builder.ts'
 import { applyFileChanges, readFileChanges, updateSource } from './update-source.ts'
 
-interface Deps {
-  readonly database: Database
+interface Deps extends RouteDeps {
   readonly pluginBuilder: PluginBuilder
-  readonly now: () => Instant
 }
 
 interface SourceRequest {

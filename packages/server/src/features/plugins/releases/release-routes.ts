@@ -1,18 +1,12 @@
 import { routes } from '@halyard/contract'
+import type { RouteDeps } from '../../../http/routes/route-deps.ts'
 import type { ServeRoute } from '../../../http/routes/serve-route.ts'
-import type { Instant } from '../../../instant.ts'
-import type { Database } from '../../../stores.ts'
 import { acceptanceToWire, pluginToWire } from '../plugin-resource.ts'
 import { acceptRelease } from './accept-release.ts'
 import { findReleaseChanges } from './release-changes.ts'
 
-interface Deps {
-  readonly database: Database
-  readonly now: () => Instant
-}
-
 /** Releases of plugins of other organizations, which are used once they are accepted. */
-export function servePluginReleases(serve: ServeRoute, { database, now }: Deps): void {
+export function servePluginReleases(serve: ServeRoute, { database, now }: RouteDeps): void {
   const r = routes.plugins
 
   serve(r.accept, async request => {
