@@ -1,8 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 
 /** Schemas that every resource uses. */
-export const FreeObject = (description?: string, example?: object | null) =>
-  Type.Record(Type.String(), Type.Unknown(), documented(description, example))
 
 const documented = (description?: string, example?: unknown) => ({
   ...(description !== undefined && { description }),
@@ -10,14 +8,32 @@ const documented = (description?: string, example?: unknown) => ({
 })
 
 /** Values without limits of their own, as most of a response. */
+export const FreeObject = (description?: string, example?: object | null) =>
+  Type.Record(Type.String(), Type.Unknown(), documented(description, example))
 export const Text = (description: string, example?: string | null) => Type.String(documented(description, example))
 export const Integer = (description: string, example?: number | null) => Type.Integer(documented(description, example))
 export const Numeric = (description: string, example?: number | null) => Type.Number(documented(description, example))
 export const Bool = (description: string, example?: boolean | null) => Type.Boolean(documented(description, example))
 
+/** Text in a request. */
+export const TextInput = (charactersMax: number, description: string, example?: string | null) =>
+  Type.String({ maxLength: charactersMax, ...documented(description, example) })
+export const NonEmptyTextInput = (charactersMax: number, description: string, example?: string) =>
+  Type.String({ minLength: 1, maxLength: charactersMax, ...documented(description, example) })
+
+export const List = <S extends TSchema>(item: S, description: string, example?: readonly unknown[]) =>
+  Type.Array(item, documented(description, example))
+
+export const ObjectOf = <P extends TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { description })
+
 /** An object that the API reference and generated clients know by its title. */
-export const NamedObject = <P extends TProperties>(title: string, description: string, properties: P) =>
-  Type.Object(properties, { title, description })
+export const NamedObject = <P extends TProperties>(
+  title: string,
+  description: string,
+  properties: P,
+  example?: object,
+) => Type.Object(properties, { title, ...documented(description, example) })
 
 /** The documented shape of a value that is validated less strictly than it is documented: elsewhere, or not at all. */
 export const shapeKeyword = 'x-shape'
@@ -78,9 +94,7 @@ export const IdParam = (description: string) =>
 /** The body of a response that stays open. */
 export const EventStream = () => Text('Server-sent events.', 'event: open\ndata: {}\n\n')
 
-export const ProjectParams = Type.Object({
-  project_id: Text('Project id, or `@current`.', '1'),
-})
+export const ProjectParams = Type.Object({ project_id: Text('Project id, or `@current`.', '1') })
 export const OrganizationParams = Type.Object({
   parent_lookup_organization_id: Text('Organization id, or `@current`.', '@current'),
 })

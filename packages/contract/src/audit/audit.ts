@@ -1,13 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { ActivityChange } from '../flags/activity.ts'
 import { forAuditors, inOrganization, routesOf } from '../route.ts'
-import { FreeObject, Instant, Integer, NamedObject, Nullable, OneOf, OrganizationParams, Text } from '../schema.ts'
+import {
+  FreeObject,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  Nullable,
+  ObjectOf,
+  OneOf,
+  OrganizationParams,
+  Text,
+} from '../schema.ts'
 
 const hash = (description: string) => Text(description, '9f86d081…')
 const sequence = (description: string) => Integer(description, 42)
 
 const Link = (description: string) =>
-  Type.Object({ sequence: sequence('Sequence of the entry.'), hash: hash('Hash of the entry.') }, { description })
+  ObjectOf(description, { sequence: sequence('Sequence of the entry.'), hash: hash('Hash of the entry.') })
 
 const AuditedObject = NamedObject('AuditedObject', 'What happened to one object.', {
   type: Text('Type of the object.', 'FeatureFlag'),
@@ -15,9 +26,7 @@ const AuditedObject = NamedObject('AuditedObject', 'What happened to one object.
   name: Text('Name or key of the object at that time.', 'new-checkout'),
   project: Nullable(Integer('Project of the object.', 1)),
   activity: Text('What happened to it.', 'updated'),
-  changes: Type.Optional(
-    Type.Array(Type.Omit(ActivityChange, ['type']), { description: 'Fields, old and new. Secrets are left out.' }),
-  ),
+  changes: Type.Optional(List(Type.Omit(ActivityChange, ['type']), 'Fields, old and new. Secrets are left out.')),
   changes_sha256: Type.Optional(hash('Instead of `changes`, when the entry would be larger than 500,000 characters.')),
   trigger: Nullable(FreeObject('Why: an approved request, a schedule, a rollback, a reason.', null)),
   on_behalf_of: Type.Optional(Text('Email of the user on whose behalf it was done.')),
@@ -28,41 +37,32 @@ export const AuditEntry = NamedObject('AuditEntry', 'An entry of the audit log.'
   at: Instant('When it happened.'),
   organization: Text('Id of the organization.'),
   actor: Nullable(
-    Type.Object(
-      {
-        id: Integer('Id of the user.', 1),
-        email: Text('Email address at that time.', 'ada@example.com'),
-        name: Text('First name at that time.', 'Ada'),
-      },
-      { description: 'Who; null for the system.' },
-    ),
+    ObjectOf('Who; null for the system.', {
+      id: Integer('Id of the user.', 1),
+      email: Text('Email address at that time.', 'ada@example.com'),
+      name: Text('First name at that time.', 'Ada'),
+    }),
   ),
   credential: Nullable(
-    Type.Object(
-      {
-        kind: Text('`session`, `personal_api_key`, …', 'personal_api_key'),
-        id: Nullable(Text('Id of the key.', 'k1')),
-        label: Nullable(Text('Label of the key.', 'CI')),
-      },
-      { description: 'By which credential.' },
-    ),
+    ObjectOf('By which credential.', {
+      kind: Text('`session`, `personal_api_key`, …', 'personal_api_key'),
+      id: Nullable(Text('Id of the key.', 'k1')),
+      label: Nullable(Text('Label of the key.', 'CI')),
+    }),
   ),
   address: Nullable(Text('Address of the client.', '203.0.113.7')),
   operation: Text('`operationId` of the route, or the name of the job.', 'updateFeatureFlag'),
   path: FreeObject('What the path names.', { project_id: '1', id: '12' }),
-  objects: Type.Array(AuditedObject, { description: 'What changed, old and new.' }),
+  objects: List(AuditedObject, 'What changed, old and new.'),
   note: Nullable(Text('Why, from `X-Halyard-Note`.', 'Launch')),
   request_id: Nullable(Text('`X-Request-Id` of the response.')),
   pruned: Type.Optional(
-    Type.Object(
-      {
-        sequence: sequence('Sequence of the entry.'),
-        hash: hash('Hash of the entry.'),
-        key: Type.Optional(Text('Public key (Ed25519) that signed, in base64url.')),
-        signature: Type.Optional(Text('Signature of the place of this entry and of the last one removed.')),
-      },
-      { description: 'The last entry that the retention removed, as a signed checkpoint.' },
-    ),
+    ObjectOf('The last entry that the retention removed, as a signed checkpoint.', {
+      sequence: sequence('Sequence of the entry.'),
+      hash: hash('Hash of the entry.'),
+      key: Type.Optional(Text('Public key (Ed25519) that signed, in base64url.')),
+      signature: Type.Optional(Text('Signature of the place of this entry and of the last one removed.')),
+    }),
   ),
   restored: Type.Optional(Link('The head of the backup that was restored: a new segment begins here.')),
   previous_hash: hash('Hash of the entry before; 64 zeros for the first.'),
@@ -102,7 +102,7 @@ export const auditRoutes = {
     responses: {
       200: NamedObject('AuditLogPage', 'A page of the audit log.', {
         next: Nullable(Text('URL of the next page.', null)),
-        results: Type.Array(AuditEntry, { description: 'Entries of this page.' }),
+        results: List(AuditEntry, 'Entries of this page.'),
       }),
     },
   }),

@@ -13,11 +13,14 @@ import {
   InstantInput,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
   Nullable,
+  ObjectOf,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 import type { Scope } from '../scopes.ts'
 
@@ -48,23 +51,20 @@ export const expiresAfterHoursMax = 24 * 365
 
 const ApproverConfig = NamedObject('ApproverConfig', 'Who can approve, and how many have to.', {
   quorum: Integer('How many approvals are needed.', 1),
-  users: Type.Array(Type.Integer(), { description: 'Ids of users who can approve.', examples: [[7]] }),
-  roles: Type.Array(Type.String(), { description: 'Ids of roles whose members can approve.', examples: [[]] }),
+  users: List(Type.Integer(), 'Ids of users who can approve.', [7]),
+  roles: List(Type.String(), 'Ids of roles whose members can approve.', []),
 })
-const ApproverConfigInput = Type.Object(
-  {
-    quorum: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: quorumMax, description: 'How many approvals are needed; default 1.' }),
-    ),
-    users: Type.Optional(
-      Type.Array(Type.Integer(), { maxItems: approversMax, description: 'Ids of users who can approve.' }),
-    ),
-    roles: Type.Optional(
-      Type.Array(IdInput(), { maxItems: approversMax, description: 'Ids of roles whose members can approve.' }),
-    ),
-  },
-  { description: 'Without users and roles, every admin can approve.' },
-)
+const ApproverConfigInput = ObjectOf('Without users and roles, every admin can approve.', {
+  quorum: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: quorumMax, description: 'How many approvals are needed; default 1.' }),
+  ),
+  users: Type.Optional(
+    Type.Array(Type.Integer(), { maxItems: approversMax, description: 'Ids of users who can approve.' }),
+  ),
+  roles: Type.Optional(
+    Type.Array(IdInput(), { maxItems: approversMax, description: 'Ids of roles whose members can approve.' }),
+  ),
+})
 
 export const ApprovalPolicy = NamedObject(
   'ApprovalPolicy',
@@ -79,10 +79,11 @@ export const ApprovalPolicy = NamedObject(
     expires_after_hours: Integer('A request that is not approved by then expires.', 336),
     reapprove_percent: Nullable(Integer('See the request body of the policy.', 10)),
     reapprove_people: Nullable(Integer('See the request body of the policy.', 1000)),
-    emergency_roles: Type.Array(Type.String(), {
-      description: 'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
-      examples: [[]],
-    }),
+    emergency_roles: List(
+      Type.String(),
+      'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
+      [],
+    ),
     enabled: Bool('Whether the policy is in force.', true),
     created_by: UserBasic,
     created_at: Instant('When the policy was created.'),
@@ -195,14 +196,11 @@ export const approvalPolicyRoutes = {
 }
 
 const Impact = (description: string) =>
-  Type.Object(
-    {
-      affected: Integer('People whose value would change.', 120),
-      gains: Integer('People who would get the flag.', 120),
-      losses: Integer('People who would lose the flag.', 0),
-    },
-    { description },
-  )
+  ObjectOf(description, {
+    affected: Integer('People whose value would change.', 120),
+    gains: Integer('People who would get the flag.', 120),
+    losses: Integer('People who would lose the flag.', 0),
+  })
 
 const Approval = NamedObject('Approval', 'A decision about a change request.', {
   created_by: UserBasic,
@@ -254,7 +252,7 @@ const requestFields = {
       { description: 'The review of an emergency change; null until it is closed.', examples: [null] },
     ),
   ),
-  approvals: Type.Array(Approval, { description: 'Decisions, in the order in which they were made.' }),
+  approvals: List(Approval, 'Decisions, in the order in which they were made.'),
   is_requester: Bool('Whether the caller opened the request.', false),
   user_decision: Nullable(Text("The caller's decision about the present content.")),
 }
@@ -295,7 +293,7 @@ export const ChangeRequestDetail = NamedObject(
     can_cancel: Bool('Whether the caller can cancel it now.'),
     can_claim: Bool('Whether the requester left, so that another member can take it over.'),
     frozen_until: Nullable(Instant('The end of the freeze that holds it up; null when none does.', null)),
-    policies: Type.Array(
+    policies: List(
       Type.Object({
         id: Integer('Id of the policy.', 3),
         action_key: Text('What the policy names.', 'feature_flag.update'),
@@ -303,28 +301,25 @@ export const ChangeRequestDetail = NamedObject(
         approved: Integer('Approvals that count.'),
         is_satisfied: Bool('Whether it has enough approvals.'),
       }),
-      { description: 'The policies that the change meets now.' },
+      'The policies that the change meets now.',
     ),
-    uncounted_approvers: Type.Array(UncountedApprover, {
-      description:
-        'Approvers whose approval does not count: accounts that the requester invited, provisioned or promoted in the last 30 days, and those that invited or provisioned the requester; also through others.',
-      examples: [[]],
-    }),
-    changes: Type.Array(ActivityChange, { description: 'What applying it now would change, field by field.' }),
-    conflicts: Type.Array(Type.String(), { description: 'Paths that were changed differently since.', examples: [[]] }),
+    uncounted_approvers: List(
+      UncountedApprover,
+      'Approvers whose approval does not count: accounts that the requester invited, provisioned or promoted in the last 30 days, and those that invited or provisioned the requester; also through others.',
+      [],
+    ),
+    changes: List(ActivityChange, 'What applying it now would change, field by field.'),
+    conflicts: List(Type.String(), 'Paths that were changed differently since.', []),
     current: FreeObject('The same fields as they are now.', { name: '' }),
     impact_now: Nullable(Impact('How many people applying it now would concern; null when that cannot be counted.')),
-    dependents: Type.Array(
+    dependents: List(
       Type.Object({
         id: Integer('Id of the flag.', 13),
         key: Text('Key of the flag.', 'pricing-test'),
       }),
-      { description: 'Active flags that depend on the flag.' },
+      'Active flags that depend on the flag.',
     ),
-    scheduled_changes: Type.Array(Type.Integer(), {
-      description: 'Ids of pending scheduled changes of the flag.',
-      examples: [[]],
-    }),
+    scheduled_changes: List(Type.Integer(), 'Ids of pending scheduled changes of the flag.', []),
   },
 )
 export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
@@ -332,9 +327,7 @@ export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
 const requests = '/api/projects/:project_id/change_requests' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const reasonCharactersMax = 2000
-const Reason = Type.Optional(
-  Type.String({ maxLength: reasonCharactersMax, description: 'Why.', examples: ['Looks right.'] }),
-)
+const Reason = Type.Optional(TextInput(reasonCharactersMax, 'Why.', 'Looks right.'))
 const Outcome = NamedObject('ChangeRequestOutcome', 'What became of a change request.', {
   status: Text('The state of the request after the action.', 'applied'),
   message: Text('The state in words.', 'The change was applied.'),
@@ -397,7 +390,7 @@ export const changeRequestRoutes = {
     body: Type.Object({
       flag_id: Type.Optional(Integer('Absent for a new flag.')),
       patch: FreeObjectInput(4 * mebibyte, 'Writable fields of the flag.', { name: 'The checkout with one page' }),
-      title: Type.Optional(Type.String({ maxLength: 200, description: 'What the change is about.' })),
+      title: Type.Optional(TextInput(200, 'What the change is about.')),
       reason: Reason,
       apply_at: Type.Optional(InstantInput('When it is applied, once it is approved.')),
       dry_run: Type.Optional(Bool('Returns the request that would be opened (id 0).')),
@@ -415,9 +408,7 @@ export const changeRequestRoutes = {
     },
     {
       reason: Reason,
-      content_hash: Type.Optional(
-        Type.String({ maxLength: 64, description: 'The content that was reviewed; 409 when it has changed.' }),
-      ),
+      content_hash: Type.Optional(TextInput(64, 'The content that was reviewed; 409 when it has changed.')),
     },
   ),
   reject: action(

@@ -5,7 +5,20 @@ import { flagKeyCharactersMax } from '../flags/flags.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text } from '../schema.ts'
+import {
+  Bool,
+  IdParam,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  ObjectOf,
+  OrganizationParams,
+  Text,
+  TextInput,
+} from '../schema.ts'
 
 export const environmentsMax = 10
 export const environmentNameCharactersMax = 100
@@ -21,22 +34,17 @@ const Environment = NamedObject('Environment', 'A project as an environment of a
 export const EnvironmentSet = NamedObject('EnvironmentSet', 'Projects that are environments of the same application.', {
   id: Integer('Unique id of the set.', 1),
   name: Text('Name of the application.', 'Shop'),
-  environments: Type.Array(Environment, { description: 'The environments, in their order.' }),
+  environments: List(Environment, 'The environments, in their order.'),
   created_by: UserBasic,
   created_at: Instant('When the set was created.'),
   updated_at: Instant('When the set was last changed.'),
 })
 export type EnvironmentSet = Static<typeof EnvironmentSet>
 
-const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name.', examples: ['Shop'] })
+const Name = NonEmptyTextInput(200, 'Name.', 'Shop')
 const EnvironmentInput = Type.Object({
   project: Type.Optional(Integer('Id of a project; absent creates one.')),
-  name: Type.String({
-    minLength: 1,
-    maxLength: environmentNameCharactersMax,
-    description: 'Name of the environment.',
-    examples: ['staging'],
-  }),
+  name: NonEmptyTextInput(environmentNameCharactersMax, 'Name of the environment.', 'staging'),
   is_production: Type.Optional(Bool('Whether new flags arrive here switched off.')),
 })
 const Environments = Type.Array(EnvironmentInput, {
@@ -57,7 +65,7 @@ const FlagInEnvironment = Type.Object({
 const FlagRow = NamedObject('FlagAcrossEnvironments', 'A flag in every environment of a set.', {
   key: Text('Key of the flag.', 'new-checkout'),
   differs: Bool('Whether the environments differ in conditions, variants or state.'),
-  environments: Type.Array(FlagInEnvironment, { description: 'One entry per environment, in their order.' }),
+  environments: List(FlagInEnvironment, 'One entry per environment, in their order.'),
 })
 export type FlagAcrossEnvironments = Static<typeof FlagRow>
 
@@ -87,20 +95,17 @@ const promotion = {
 const PlanItem = Type.Object({
   key: Text('Key of the flag.', 'new-checkout'),
   action: Type.String({ enum: ['create', 'update', 'none'], description: 'What happens in the target.' }),
-  changes: Type.Array(ActivityChange, { description: 'Field by field, in the target.' }),
-  needs: Type.Object(
-    {
-      cohorts: Type.Array(Type.String(), { description: 'Names of cohorts that would be created.', examples: [[]] }),
-      flags: Type.Array(Type.String(), { description: 'Keys of flags that it depends on.', examples: [[]] }),
-    },
-    { description: 'What comes along or has to exist.' },
-  ),
-  requires: Type.Array(Type.Integer(), { description: 'Ids of the approval policies that it meets.', examples: [[]] }),
+  changes: List(ActivityChange, 'Field by field, in the target.'),
+  needs: ObjectOf('What comes along or has to exist.', {
+    cohorts: List(Type.String(), 'Names of cohorts that would be created.', []),
+    flags: List(Type.String(), 'Keys of flags that it depends on.', []),
+  }),
+  requires: List(Type.Integer(), 'Ids of the approval policies that it meets.', []),
   people_affected: Nullable(Integer('People whose value would change; null when it cannot be counted.', 120)),
 })
 const Plan = NamedObject('PromotionPlan', 'What a promotion would change.', {
   hash: Text('Send it to apply exactly this plan.', '5d41402abc4b2a76'),
-  items: Type.Array(PlanItem, { description: 'One item per flag, those that others depend on first.' }),
+  items: List(PlanItem, 'One item per flag, those that others depend on first.'),
 })
 export type PromotionPlan = Static<typeof Plan>
 
@@ -180,7 +185,7 @@ export const environmentRoutes = {
     access: inOrganization('feature_flag:write'),
     body: Type.Object({
       ...promotion,
-      hash: Type.String({ maxLength: 64, description: 'The hash of the plan.', examples: ['5d41402abc4b2a76'] }),
+      hash: TextInput(64, 'The hash of the plan.', '5d41402abc4b2a76'),
     }),
     mayConflict: true,
     responses: { 200: Plan },

@@ -9,10 +9,13 @@ import {
   Instant,
   InstantInput,
   Integer,
+  List,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   OrganizationParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 
 /** A recurring freeze lasts at most this long. */
@@ -36,10 +39,7 @@ export const Freeze = NamedObject(
     duration_minutes: Nullable(Integer('How long a recurring freeze lasts.', null)),
     time_zone: Text('IANA time zone of `rrule`.', 'UTC'),
     reason: Text('Why changes are frozen.', 'Black Friday'),
-    except_roles: Type.Array(Type.String(), {
-      description: 'Ids of roles whose members are not held up.',
-      examples: [[]],
-    }),
+    except_roles: List(Type.String(), 'Ids of roles whose members are not held up.', []),
     is_active: Bool('Whether it is in force now.'),
     current_end: Nullable(Instant('When the freeze that is in force ends.')),
     next_start: Nullable(Instant('When it starts the next time; null when it is over.')),
@@ -76,26 +76,15 @@ export const freezeRoutes = {
     body: Type.Object({
       environment_set: Type.Optional(Integer('Only the projects of this environment set.')),
       project: Type.Optional(Integer('Only this project.')),
-      tag: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Only flags with this tag.' })),
+      tag: Type.Optional(NonEmptyTextInput(255, 'Only flags with this tag.')),
       starts_at: Type.Optional(InstantInput('Start of a one-off freeze; default now.')),
       ends_at: Type.Optional(InstantInput('End of a one-off freeze.')),
-      rrule: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 500,
-          description: 'Such as `FREQ=WEEKLY;BYDAY=FR;BYHOUR=16;BYMINUTE=0`.',
-        }),
-      ),
+      rrule: Type.Optional(NonEmptyTextInput(500, 'Such as `FREQ=WEEKLY;BYDAY=FR;BYHOUR=16;BYMINUTE=0`.')),
       duration_minutes: Type.Optional(
         Type.Integer({ minimum: 1, maximum: freezeMinutesMax, description: 'How long a recurring freeze lasts.' }),
       ),
-      time_zone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone of `rrule`; default UTC.' })),
-      reason: Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Why changes are frozen.',
-        examples: ['Black Friday'],
-      }),
+      time_zone: Type.Optional(TextInput(100, 'IANA time zone of `rrule`; default UTC.')),
+      reason: NonEmptyTextInput(1000, 'Why changes are frozen.', 'Black Friday'),
       except_roles: Type.Optional(
         Type.Array(IdInput(), { maxItems: 100, description: 'Ids of roles whose members are not held up.' }),
       ),

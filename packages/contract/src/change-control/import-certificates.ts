@@ -11,8 +11,10 @@ import {
   kibibyte,
   NamedObject,
   Nullable,
+  ObjectOf,
   OneOfInput,
   ProjectParams,
+  TextInput,
 } from '../schema.ts'
 import { ImportSourceInput } from './imports.ts'
 
@@ -24,8 +26,7 @@ export const certificateDifferencesMax = 50
 export const certificatesMax = 50
 
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: 1e12, description, examples: [200_000] })
-const text = (maxLength: number, description: string, example: string) =>
-  Type.String({ maxLength, description, examples: [example] })
+const text = (maxLength: number, description: string, example: string) => TextInput(maxLength, description, example)
 const status = OneOfInput(importStatuses, {
   description: '`exact`, `approximate` or `refused`.',
   examples: ['exact'],
@@ -52,18 +53,15 @@ const CertificateDifference = NamedObject(
   {
     flag: text(1000, 'Key of the flag at the source.', 'new-checkout'),
     status,
-    context: Type.Object(
-      {
-        id: text(1000, 'Distinct id of the generated person.', 'user-4711'),
-        attributes: FreeObjectInput(64 * kibibyte, 'Properties of the person.', { plan: 'pro' }),
-        groups: Type.Optional(
-          FreeObjectInput(64 * kibibyte, 'Key and properties of the group of each type.', {
-            organization: { key: 'acme', attributes: { plan: 'free' } },
-          }),
-        ),
-      },
-      { description: 'Who gets different values.' },
-    ),
+    context: ObjectOf('Who gets different values.', {
+      id: text(1000, 'Distinct id of the generated person.', 'user-4711'),
+      attributes: FreeObjectInput(64 * kibibyte, 'Properties of the person.', { plan: 'pro' }),
+      groups: Type.Optional(
+        FreeObjectInput(64 * kibibyte, 'Key and properties of the group of each type.', {
+          organization: { key: 'acme', attributes: { plan: 'free' } },
+        }),
+      ),
+    }),
     there: FreeValueInput(64 * kibibyte, 'Value that the SDK of the service returned.', 'a'),
     here: FreeValueInput(64 * kibibyte, 'Value that Halyard returned.', 'b'),
     there_trace: FreeValueInput(64 * kibibyte, 'How the SDK explains its value.', { kind: 'FALLTHROUGH' }),

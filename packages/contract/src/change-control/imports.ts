@@ -10,14 +10,17 @@ import {
   IdParam,
   Instant,
   Integer,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   OneOf,
   OneOfInput,
   OrganizationParams,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 import { environmentNameCharactersMax } from './environments.ts'
 
@@ -38,10 +41,7 @@ const ImportTarget = NamedObject('ImportTarget', 'What a file means for one proj
   project: Nullable(Integer('Id of the project; null until the import has created it.', 1)),
   environment: Nullable(Text('Environment of the file; null when it has only one.', 'production')),
   name: Nullable(Text('Environment in the set, when the import is into one.', 'production')),
-  new_group_types: Type.Array(Type.String(), {
-    description: 'Names of the group types that the import creates.',
-    examples: [['organization']],
-  }),
+  new_group_types: List(Type.String(), 'Names of the group types that the import creates.', ['organization']),
   archived: count('Archived flags of the file, which are left out unless `include_archived` is true.'),
   exact: count('Items that have the same value for everyone.'),
   approximate: count('Items with differences that their reasons name.'),
@@ -55,7 +55,7 @@ const ImportTarget = NamedObject('ImportTarget', 'What a file means for one proj
 export const ImportPlan = NamedObject('ImportPlan', 'What importing a file would do, and what it did.', {
   id: Integer('Unique id of the import.', 1),
   source: Source,
-  targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
+  targets: List(ImportTarget, 'One for each project.'),
   new_environment_set: Nullable(Text('Name of the environment set that the import creates.', 'Shop')),
   created_by: UserBasic,
   created_at: Instant('When the file was read.'),
@@ -81,7 +81,7 @@ export const ImportItem = NamedObject('ImportItem', 'A flag or segment of the fi
   status: OneOf(importStatuses, {
     description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
   }),
-  reasons: Type.Array(Reason, { description: 'Why it is not exact; of an exact item, what to know about it.' }),
+  reasons: List(Reason, 'Why it is not exact; of an exact item, what to know about it.'),
   drift: OneOf(drifts, {
     description:
       'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
@@ -93,17 +93,14 @@ export const ImportItem = NamedObject('ImportItem', 'A flag or segment of the fi
 export type ImportItem = Static<typeof ImportItem>
 
 const Mapping = Type.Object({
-  environment: Type.Optional(
-    Nullable(Type.String({ maxLength: 200, description: 'Environment of the file.', examples: ['production'] })),
-  ),
+  environment: Type.Optional(Nullable(TextInput(200, 'Environment of the file.', 'production'))),
   project: Type.Optional(Integer('Id of the project to import it into.', 1)),
   name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: environmentNameCharactersMax,
-      description: 'Instead of `project`: an environment of the set, or of the new set.',
-      examples: ['production'],
-    }),
+    NonEmptyTextInput(
+      environmentNameCharactersMax,
+      'Instead of `project`: an environment of the set, or of the new set.',
+      'production',
+    ),
   ),
   content: Type.Optional(
     FreeValueInput(64 * mebibyte, 'A file of its own, for services that write one for each environment.', {
@@ -131,38 +128,30 @@ const NewImport = Type.Object({
     Integer('A set to import into. Without `mapping`, environments with the same names belong together.', 1),
   ),
   new_environment_set: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description:
-        'Name of a set that the import creates, with a project for each environment of the file or of `mapping` (admin).',
-      examples: ['Shop'],
-    }),
+    NonEmptyTextInput(
+      200,
+      'Name of a set that the import creates, with a project for each environment of the file or of `mapping` (admin).',
+      'Shop',
+    ),
   ),
   client_language: Type.Optional(
     Type.Union([Type.Literal('node'), Type.Literal('utf-8')], {
       description: 'How the SDKs in use hash text that is not ASCII: `node` (default) or `utf-8` for other languages.',
     }),
   ),
-  flagd_version: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: 'Version of flagd, whose `fractional` has changed.',
-      examples: ['0.11.4'],
-    }),
-  ),
+  flagd_version: Type.Optional(TextInput(40, 'Version of flagd, whose `fractional` has changed.', '0.11.4')),
   include_archived: Type.Optional(Bool('Import archived flags as well.')),
 })
 
 const FlagExport = NamedObject('FlagExport', 'The flags of a project for another service.', {
   document: FreeObject('The file.', { flags: {} }),
-  items: Type.Array(
+  items: List(
     Type.Object({
       key: Text('Key of the flag.', 'new-checkout'),
       status: OneOf(importStatuses, { description: '`exact`, `approximate` or `refused`.' }),
-      reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
+      reasons: List(Type.String(), 'Why it is not exact.', []),
     }),
-    { description: 'One for each flag.' },
+    'One for each flag.',
   ),
 })
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, InstantInput, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, InstantInput, Integer, List, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const InboxItem = NamedObject(
   'InboxItem',
@@ -31,7 +31,7 @@ export const Inbox = NamedObject(
     waiting: Integer('Number of change requests that wait for the decision of the caller.'),
     unread: Integer('Number of unread items.'),
     seen_until: Nullable(Instant('Until when the caller has seen the items; null for never.', null)),
-    results: Type.Array(InboxItem, { description: 'The newest items, newest first.' }),
+    results: List(InboxItem, 'The newest items, newest first.'),
   },
 )
 export type Inbox = Static<typeof Inbox>

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
+import { IdParam, Instant, Integer, NamedObject, NonEmptyTextInput, Nullable, ProjectParams, Text } from '../schema.ts'
 
 export const requestCommentCharactersMax = 10_000
 export const commentsPerRequestMax = 500
@@ -20,12 +20,7 @@ export type RequestComment = Static<typeof RequestComment>
 const comments = '/api/projects/:project_id/change_requests/:request_id/comments' as const
 const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
 const CommentParams = Type.Object({ ...RequestParams.properties, comment_id: IdParam('Id of the comment.') })
-const CommentText = Type.String({
-  minLength: 1,
-  maxLength: requestCommentCharactersMax,
-  description: 'The comment.',
-  examples: ['Why not 20% first?'],
-})
+const CommentText = NonEmptyTextInput(requestCommentCharactersMax, 'The comment.', 'Why not 20% first?')
 
 const requestRoute = routesOf('Change requests', { params: RequestParams })
 const commentRoute = routesOf('Change requests', { params: CommentParams })

@@ -2,7 +2,19 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, NamedObject, Nullable, OneOfInput, ProjectParams, Text } from '../schema.ts'
+import {
+  Bool,
+  IdParam,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  OneOfInput,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 
 /** What a webhook can be notified of. */
 export const webhookEvents = [
@@ -34,10 +46,7 @@ const shownFields = {
   name: Text('Name of the webhook.', 'Releases'),
   url: Text('Where events are sent.', 'https://example.com/hooks/halyard'),
   format: Text('`json`, `slack`, `teams` or `discord`.', 'json'),
-  events: Type.Array(Type.String(), {
-    description: 'Kinds of events; empty for all except `audit`.',
-    examples: [['flag.updated']],
-  }),
+  events: List(Type.String(), 'Kinds of events; empty for all except `audit`.', ['flag.updated']),
   tag: Nullable(Text('Only events of flags with this tag.', null)),
   enabled: Bool('Whether events are sent.', true),
   failures: Integer('Failed attempts in a row.', 0),
@@ -75,13 +84,12 @@ export const WebhookDelivery = NamedObject(
 export type WebhookDelivery = Static<typeof WebhookDelivery>
 
 const fields = {
-  name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the webhook.', examples: ['Releases'] }),
-  url: Type.String({
-    minLength: 1,
-    maxLength: 2000,
-    description: 'An http or https address. Private networks are refused unless the operator trusts the origin.',
-    examples: ['https://example.com/hooks/halyard'],
-  }),
+  name: NonEmptyTextInput(200, 'Name of the webhook.', 'Releases'),
+  url: NonEmptyTextInput(
+    2000,
+    'An http or https address. Private networks are refused unless the operator trusts the origin.',
+    'https://example.com/hooks/halyard',
+  ),
   format: Type.Optional(Format),
   events: Type.Optional(
     Type.Array(Event, {
@@ -90,9 +98,7 @@ const fields = {
         'Kinds of events; empty (default) for all except `audit`: entries of the audit log of the organization. It needs the scope `audit_log:read`.',
     }),
   ),
-  tag: Type.Optional(
-    Nullable(Type.String({ minLength: 1, maxLength: 255, description: 'Only events of flags with this tag.' })),
-  ),
+  tag: Type.Optional(Nullable(NonEmptyTextInput(255, 'Only events of flags with this tag.'))),
   enabled: Type.Optional(Bool('Whether events are sent; default true.')),
 }
 

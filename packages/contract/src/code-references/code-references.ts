@@ -3,7 +3,7 @@ import { FlagParams } from '../flags/flags.ts'
 import { codeRepositoriesMax } from '../limits.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { IdParam, Instant, Integer, NamedObject, Nullable, ProjectParams } from '../schema.ts'
+import { IdParam, Instant, Integer, NamedObject, NonEmptyTextInput, Nullable, ProjectParams } from '../schema.ts'
 
 export const codeReferencesMax = 10_000
 export const codePathCharactersMax = 1000
@@ -44,12 +44,7 @@ const CodeRepository = NamedObject('CodeRepository', 'A repository whose source 
 export type CodeRepository = Static<typeof CodeRepository>
 
 const CodeReferenceWrite = NamedObject('CodeReferenceWrite', 'A line that names a flag.', {
-  flag_key: Type.String({
-    minLength: 1,
-    maxLength: 400,
-    description: 'Key of the flag.',
-    examples: ['new-checkout'],
-  }),
+  flag_key: NonEmptyTextInput(400, 'Key of the flag.', 'new-checkout'),
   path: Type.String({ minLength: 1, maxLength: codePathCharactersMax, ...Path }),
   line: Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, ...Line }),
   excerpt: Type.Optional(Type.String({ maxLength: codeExcerptCharactersMax, ...Excerpt })),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from '../flags/flags.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, Integer, List, NamedObject, Nullable, ProjectParams, Text, TextInput } from '../schema.ts'
 
 /** The longest time that one request covers. */
 export const eventCountHoursMax = 24
@@ -12,14 +12,12 @@ export const countIntervalsMax = 120
 const EventCounts = NamedObject('EventCounts', 'How often events arrived, over time.', {
   from: Instant('Start of the first interval.'),
   interval_minutes: Integer('Length of an interval.', 1),
-  events: Type.Array(
+  events: List(
     Type.Object({
       event: Text('Name of the event.', '$feature_flag_called'),
-      counts: Type.Array(Type.Integer(), { description: 'One number per interval.', examples: [[3, 0, 12]] }),
+      counts: List(Type.Integer(), 'One number per interval.', [3, 0, 12]),
     }),
-    {
-      description: `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.`,
-    },
+    `Evaluations (\`$feature_flag_called\`) first, then the most frequent; at most ${countedEventsMax}.`,
   ),
 })
 export type EventCounts = Static<typeof EventCounts>
@@ -33,20 +31,20 @@ const EventCountsByValue = NamedObject(
   {
     from: Instant('Start of the first hour.'),
     is_counted: Bool('Whether events are counted by the value of this flag now.'),
-    events: Type.Array(
+    events: List(
       Type.Object({
         event: Text('Name of the event.', 'order_completed'),
         count: Integer('How many carried the flag.', 15),
       }),
-      { description: `Events that carried the flag, the most frequent first; at most ${countedEventsMax}.` },
+      `Events that carried the flag, the most frequent first; at most ${countedEventsMax}.`,
     ),
     event: Nullable(Text('The counted event; null for none.', 'order_completed')),
-    series: Type.Array(
+    series: List(
       Type.Object({
         value: Text('The value that the events carried.', 'true'),
-        counts: Type.Array(Type.Integer(), { description: 'One number per hour.', examples: [[3, 0, 12]] }),
+        counts: List(Type.Integer(), 'One number per hour.', [3, 0, 12]),
       }),
-      { description: 'One entry per value.' },
+      'One entry per value.',
     ),
   },
 )
@@ -75,9 +73,7 @@ export const eventCountRoutes = {
     access: inProject('project:read', 'feature_flag:read'),
     params: FlagParams,
     query: Type.Object({
-      event: Type.Optional(
-        Type.String({ maxLength: 400, description: 'Name of the event; the most frequent one by default.' }),
-      ),
+      event: Type.Optional(TextInput(400, 'Name of the event; the most frequent one by default.')),
       date_from: Type.String({ format: 'date-time', description: 'Start of the time; hours are whole.' }),
       date_to: Type.String({
         format: 'date-time',

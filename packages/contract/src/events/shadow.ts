@@ -1,7 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams, flagKeyCharactersMax } from '../flags/flags.ts'
 import { type Credential, inProject, open, routesOf } from '../route.ts'
-import { Bool, FreeValueInput, Instant, kibibyte, NamedObject, Nullable, Text } from '../schema.ts'
+import {
+  Bool,
+  FreeValueInput,
+  Instant,
+  kibibyte,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  ObjectOf,
+  Text,
+  TextInput,
+} from '../schema.ts'
 
 /** Flags in one report. */
 export const shadowFlagsMax = 1000
@@ -9,36 +20,24 @@ export const shadowFlagsMax = 1000
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: 1e9, description, examples: [120] })
 const there = FreeValueInput(2 * kibibyte, 'Value of the other service.', true)
 const here = FreeValueInput(2 * kibibyte, 'Value of Halyard.', false)
-const distinctId = Type.String({
-  maxLength: 400,
-  description: 'Targeting key for which they differ.',
-  examples: ['user-1'],
-})
+const distinctId = TextInput(400, 'Targeting key for which they differ.', 'user-1')
 
 const ReportedFlag = Type.Object({
-  key: Type.String({
-    minLength: 1,
-    maxLength: flagKeyCharactersMax,
-    description: 'Key of the flag. Unknown keys are skipped.',
-    examples: ['new-checkout'],
-  }),
+  key: NonEmptyTextInput(flagKeyCharactersMax, 'Key of the flag. Unknown keys are skipped.', 'new-checkout'),
   agree: count('Evaluations with the same value.'),
   differ: count('Evaluations with different values.'),
   failed: Type.Optional(count('Evaluations that Halyard failed to make. They are not compared.')),
   example: Type.Optional(
-    Nullable(
-      Type.Object({ there, here, distinct_id: distinctId }, { description: 'One of the evaluations that differ.' }),
-    ),
+    Nullable(ObjectOf('One of the evaluations that differ.', { there, here, distinct_id: distinctId })),
   ),
 })
 
 const ShadowReport = Type.Object({
-  batch_id: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'Unique id of the report, which is counted once, however often it is sent.',
-    examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
-  }),
+  batch_id: NonEmptyTextInput(
+    100,
+    'Unique id of the report, which is counted once, however often it is sent.',
+    '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d',
+  ),
   flags: Type.Array(ReportedFlag, { maxItems: shadowFlagsMax, description: 'One entry for each flag.' }),
 })
 export type ShadowReport = Static<typeof ShadowReport>
@@ -52,15 +51,12 @@ export const ShadowSummary = NamedObject(
     failed: count('Evaluations that Halyard failed to make. They are not compared.'),
     since: Nullable(Text('First day with comparisons, in UTC.', '2026-03-01')),
     last_difference: Nullable(
-      Type.Object(
-        {
-          at: Instant('When it was reported.'),
-          there: Type.Unknown({ description: 'Value of the other service.', examples: [true] }),
-          here: Type.Unknown({ description: 'Value of Halyard.', examples: [false] }),
-          distinct_id: distinctId,
-        },
-        { description: 'The newest difference.' },
-      ),
+      ObjectOf('The newest difference.', {
+        at: Instant('When it was reported.'),
+        there: Type.Unknown({ description: 'Value of the other service.', examples: [true] }),
+        here: Type.Unknown({ description: 'Value of Halyard.', examples: [false] }),
+        distinct_id: distinctId,
+      }),
     ),
   },
 )

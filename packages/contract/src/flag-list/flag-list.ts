@@ -2,7 +2,18 @@ import Type, { type Static } from 'typebox'
 import { Check } from '../flags/flag-details.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, NamedObject, Nullable, Numeric, ProjectParams, Text } from '../schema.ts'
+import {
+  Bool,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  Numeric,
+  ProjectParams,
+  Text,
+} from '../schema.ts'
 
 const Creator = NamedObject('FlagCreator', 'The user who created a flag.', {
   id: Integer('Id of the user.', 1),
@@ -29,7 +40,7 @@ export const FlagSummary = NamedObject('FlagSummary', 'A flag without its defini
   deleted: Bool('Whether the flag is soft-deleted.', false),
   archived: Bool('Whether the flag is archived.', false),
   performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
-  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
+  tags: List(Type.Unknown(), 'Tags, usually strings.', ['checkout']),
   created_by: Creator,
   created_at: Instant('When the flag was created.'),
   updated_at: Instant('When the flag was last changed.'),
@@ -49,11 +60,12 @@ export const flagUsageIdsMax = 200
 const FlagUsage = NamedObject('FlagUsage', 'How often a flag was evaluated lately, and whether it needs attention.', {
   id: Integer('Id of the flag.', 12),
   last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
-  calls: Type.Array(Type.Integer(), {
-    description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
-    examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
-  }),
-  checks: Type.Array(Check, { description: 'Health checks that the flag does not pass.', examples: [['stale']] }),
+  calls: List(
+    Type.Integer(),
+    `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2],
+  ),
+  checks: List(Check, 'Health checks that the flag does not pass.', ['stale']),
 })
 
 const TagCount = NamedObject('FlagTag', 'A tag and how many flags have it.', {
@@ -111,8 +123,8 @@ export const flagListRoutes = {
     access: inProject('feature_flag:read'),
     responses: {
       200: NamedObject('FlagFacets', 'What flags can be filtered by.', {
-        tags: Type.Array(TagCount, { description: 'Tags by name, at most 1000.' }),
-        creators: Type.Array(Creator, { description: 'Users who created a flag, by name, at most 1000.' }),
+        tags: List(TagCount, 'Tags by name, at most 1000.'),
+        creators: List(Creator, 'Users who created a flag, by name, at most 1000.'),
       }),
     },
   }),
@@ -123,19 +135,9 @@ export const flagListRoutes = {
       'Changes at most 500 flags in one transaction; repeat while `remaining` is above the number of `errors`. A name that other flags have already merges both tags.',
     access: inProject('feature_flag:write'),
     body: NamedObject('TagReplacement', 'A tag and what replaces it.', {
-      tag: Type.String({
-        minLength: 1,
-        maxLength: tagCharactersMax,
-        description: 'The tag as it is now.',
-        examples: ['chekout'],
-      }),
+      tag: NonEmptyTextInput(tagCharactersMax, 'The tag as it is now.', 'chekout'),
       replacement: Nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: tagCharactersMax,
-          description: 'The tag to set instead; null removes the tag.',
-          examples: ['checkout'],
-        }),
+        NonEmptyTextInput(tagCharactersMax, 'The tag to set instead; null removes the tag.', 'checkout'),
       ),
     }),
     mayConflict: true,
@@ -143,13 +145,14 @@ export const flagListRoutes = {
       200: NamedObject('TagReplaced', 'What replacing a tag has changed.', {
         updated: Integer('Number of flags that were changed.', 3),
         remaining: Integer('Number of flags that still have the tag.', 0),
-        errors: Type.Array(
+        errors: List(
           Type.Object({
             id: Integer('Id of the flag.', 13),
             key: Type.Optional(Text('Key of the flag.', 'pricing-test')),
             reason: Text('Why the flag was not changed.', 'You cannot edit this flag.'),
           }),
-          { description: 'Flags that were not changed.', examples: [[]] },
+          'Flags that were not changed.',
+          [],
         ),
       }),
     },

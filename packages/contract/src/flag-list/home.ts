@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ScheduledChange } from '../flags/scheduled-changes.ts'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, Instant, Integer, List, NamedObject, Nullable, ObjectOf, ProjectParams, Text } from '../schema.ts'
 import { flagUsageDays } from './flag-list.ts'
 
 /** Entries of each list; counts are not limited. */
@@ -39,7 +39,7 @@ const HomeChange = NamedObject('HomeChange', 'A change of a flag; `by` is null f
   activity: Text('What was done.', 'updated'),
   flag_id: Text('Id of the flag.', '12'),
   name: Text('Key of the flag.', 'new-checkout'),
-  fields: Type.Array(Type.String(), { description: 'Names of the changed fields.', examples: [['active']] }),
+  fields: List(Type.String(), 'Names of the changed fields.', ['active']),
   active: Nullable(Bool('Whether it was switched on or off; null for neither.', true)),
   by: Nullable(UserBasic),
   at: Instant('When it was done.'),
@@ -47,55 +47,45 @@ const HomeChange = NamedObject('HomeChange', 'A change of a flag; `by` is null f
 export type HomeChange = Static<typeof HomeChange>
 
 const requests = (description: string) =>
-  Type.Object(
-    {
-      count: Integer('Number of requests.', 1),
-      results: Type.Array(HomeRequest, { description: `The newest, at most ${homeEntriesMax}.` }),
-    },
-    { description },
-  )
+  ObjectOf(description, {
+    count: Integer('Number of requests.', 1),
+    results: List(HomeRequest, `The newest, at most ${homeEntriesMax}.`),
+  })
 
 const ProjectHome = NamedObject(
   'ProjectHome',
   'What waits for the caller, what comes next and what happened in a project.',
   {
-    flags: Type.Object(
-      {
-        total: Integer('Number of flags.', 8),
-        active: Integer('How many of them are switched on.', 5),
-        stale: Integer('How many of them are stale.', 2),
-      },
-      { description: 'The flags of the project; deleted and archived ones do not count.' },
-    ),
+    flags: ObjectOf('The flags of the project; deleted and archived ones do not count.', {
+      total: Integer('Number of flags.', 8),
+      active: Integer('How many of them are switched on.', 5),
+      stale: Integer('How many of them are stale.', 2),
+    }),
     is_connected: Bool('Whether an application has called the project.'),
     waiting: requests('Change requests that the caller can decide about.'),
     conflicts: requests("The caller's change requests that conflict with a later change."),
-    upcoming: Type.Object(
-      {
-        count: Integer('Number of pending scheduled changes.', 1),
-        results: Type.Array(HomeSchedule, { description: `The next ones, at most ${homeEntriesMax}.` }),
-      },
-      { description: 'Ramps and other scheduled changes; paused ones are not listed.' },
-    ),
-    rolled_back: Type.Object(
-      {
-        count: Integer('Number of flags.', 0),
-        results: Type.Array(Type.Object({ ...flagFields, updated_at: Instant('When the flag was last changed.') }), {
-          description: `The last ones, at most ${homeEntriesMax}.`,
-        }),
-      },
-      { description: 'Flags that a rollback condition has switched off.' },
-    ),
-    changes: Type.Array(HomeChange, { description: `The last changes of flags, at most ${homeChangesMax}.` }),
-    most_evaluated: Type.Array(
+    upcoming: ObjectOf('Ramps and other scheduled changes; paused ones are not listed.', {
+      count: Integer('Number of pending scheduled changes.', 1),
+      results: List(HomeSchedule, `The next ones, at most ${homeEntriesMax}.`),
+    }),
+    rolled_back: ObjectOf('Flags that a rollback condition has switched off.', {
+      count: Integer('Number of flags.', 0),
+      results: List(
+        Type.Object({ ...flagFields, updated_at: Instant('When the flag was last changed.') }),
+        `The last ones, at most ${homeEntriesMax}.`,
+      ),
+    }),
+    changes: List(HomeChange, `The last changes of flags, at most ${homeChangesMax}.`),
+    most_evaluated: List(
       Type.Object({
         ...flagFields,
-        calls: Type.Array(Type.Integer(), {
-          description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
-          examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
-        }),
+        calls: List(
+          Type.Integer(),
+          `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
+          [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2],
+        ),
       }),
-      { description: `The flags evaluated most in these days, at most ${homeEntriesMax}.` },
+      `The flags evaluated most in these days, at most ${homeEntriesMax}.`,
     ),
   },
 )

@@ -1,6 +1,16 @@
 import Type, { type Static } from 'typebox'
 import { forViewers, inProject, routesOf } from '../route.ts'
-import { Bool, IdParam, Instant, Integer, NamedObject, ProjectParams, Text } from '../schema.ts'
+import {
+  Bool,
+  IdParam,
+  Instant,
+  Integer,
+  NamedObject,
+  NonEmptyTextInput,
+  ProjectParams,
+  Text,
+  TextInput,
+} from '../schema.ts'
 
 export const savedViewNameCharactersMax = 100
 export const savedViewQueryCharactersMax = 2000
@@ -37,17 +47,8 @@ export const savedViewRoutes = {
       'The name is unique among the views of the caller in the project. Sharing it needs the right to edit flags.',
     access: forViewers(inProject('feature_flag:write')),
     body: NamedObject('SavedViewWrite', 'A view to save.', {
-      name: Type.String({
-        minLength: 1,
-        maxLength: savedViewNameCharactersMax,
-        description: 'Name of the view.',
-        examples: ['Stale checkout flags'],
-      }),
-      query: Type.String({
-        maxLength: savedViewQueryCharactersMax,
-        description: 'Query string of the flag list.',
-        examples: ['state=stale&tag=checkout'],
-      }),
+      name: NonEmptyTextInput(savedViewNameCharactersMax, 'Name of the view.', 'Stale checkout flags'),
+      query: TextInput(savedViewQueryCharactersMax, 'Query string of the flag list.', 'state=stale&tag=checkout'),
       is_shared: Type.Optional(Bool('Show it to all members of the project. Default false.', false)),
     }),
     responses: { 201: SavedView },

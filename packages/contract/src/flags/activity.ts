@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { FreeObject, Instant, Integer, NamedObject, Nullable, Text } from '../schema.ts'
+import { FreeObject, Instant, Integer, List, NamedObject, Nullable, ObjectOf, Text } from '../schema.ts'
 
 export const ActivityChange = NamedObject('ActivityChange', 'The change of one field.', {
   type: Text('Type of the changed object.', 'FeatureFlag'),
@@ -22,16 +22,13 @@ export const ActivityEntry = NamedObject('ActivityEntry', 'One entry of the acti
   activity: Text('What happened: `created`, `updated`, `deleted` and others.', 'updated'),
   scope: Text('Type of the object.', 'FeatureFlag'),
   item_id: Text('Id of the object.', '12'),
-  detail: Type.Object(
-    {
-      name: Text('Name or key of the object at that time.', 'new-checkout'),
-      short_id: Type.Null({ description: 'Always null.' }),
-      type: Type.Null({ description: 'Always null.' }),
-      changes: Nullable(Type.Array(ActivityChange, { description: 'Changed fields.' })),
-      trigger: Nullable(FreeObject('What triggered a change by the system.', null)),
-    },
-    { description: 'What was changed.' },
-  ),
+  detail: ObjectOf('What was changed.', {
+    name: Text('Name or key of the object at that time.', 'new-checkout'),
+    short_id: Type.Null({ description: 'Always null.' }),
+    type: Type.Null({ description: 'Always null.' }),
+    changes: Nullable(List(ActivityChange, 'Changed fields.')),
+    trigger: Nullable(FreeObject('What triggered a change by the system.', null)),
+  }),
   through: Nullable(Text('Label of the API key that was used.', 'CI')),
   created_at: Instant('When it happened.'),
 })
@@ -39,7 +36,7 @@ export type ActivityEntry = Static<typeof ActivityEntry>
 
 /** The fields that an activity response adds to the documented shape. */
 export const activityAnswer = {
-  results: Type.Array(ActivityEntry, { description: 'Entries of this page.' }),
+  results: List(ActivityEntry, 'Entries of this page.'),
   count: Integer('Number of all entries that match.', 1),
   total_count: Integer('Same as `count`.', 1),
   next: Nullable(Text('URL of the next page.', null)),

@@ -12,6 +12,7 @@ import {
   IdParam,
   Instant,
   Integer,
+  List,
   mebibyte,
   NamedObject,
   Nullable,
@@ -19,6 +20,7 @@ import {
   ShapedObject,
   ShapedObjectInput,
   Text,
+  TextInput,
   Uuid,
 } from '../schema.ts'
 import { activityAnswer, activityQuery } from './activity.ts'
@@ -32,10 +34,7 @@ export const Cohort = NamedObject('Cohort', 'A named set of persons: dynamic (by
   id: Integer('Unique id of the cohort.', 7),
   name: Text('Name of the cohort.', 'Beta testers'),
   description: Text('Description of the cohort.', 'Customers who opted in'),
-  groups: Type.Array(Type.Unknown(), {
-    description: 'Always empty: legacy groups are returned as filters.',
-    examples: [[]],
-  }),
+  groups: List(Type.Unknown(), 'Always empty: legacy groups are returned as filters.', []),
   deleted: Bool('Whether the cohort is soft-deleted.', false),
   filters: ShapedObject(CohortFilters),
   query: Type.Null({ description: 'Always null: HogQL queries are not supported.' }),
@@ -57,12 +56,13 @@ export const Cohort = NamedObject('Cohort', 'A named set of persons: dynamic (by
     ),
   ),
   version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
-  counted_events: Type.Array(
+  counted_events: List(
     Type.Object({
       event: Text('Name of the event.', 'paid'),
       counted_since: Instant('Since when the event is counted; what people did before is not known.'),
     }),
-    { description: 'The events that its behavioral filters name.', examples: [[]] },
+    'The events that its behavioral filters name.',
+    [],
   ),
 })
 export type Cohort = Static<typeof Cohort>
@@ -77,25 +77,13 @@ const personIds = Type.Array(IdInput(), {
   description: 'UUIDs of persons to add.',
 })
 
-export const CohortWrite = Type.Object(
+export const CohortWrite = NamedObject(
+  'CohortWrite',
+  'Writable fields of a cohort. Omitted fields do not change.',
   {
-    name: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: cohortNameCharactersMax,
-          description: 'Name of the cohort.',
-          examples: ['Beta testers'],
-        }),
-      ),
-    ),
+    name: Type.Optional(Nullable(TextInput(cohortNameCharactersMax, 'Name of the cohort.', 'Beta testers'))),
     description: Type.Optional(
-      Nullable(
-        Type.String({
-          maxLength: cohortDescriptionCharactersMax,
-          description: 'Description of the cohort.',
-          examples: ['Customers who opted in'],
-        }),
-      ),
+      Nullable(TextInput(cohortDescriptionCharactersMax, 'Description of the cohort.', 'Customers who opted in')),
     ),
     filters: Type.Optional(Nullable(ShapedObjectInput(CohortFilters, 4 * mebibyte))),
     groups: Type.Optional(
@@ -109,47 +97,35 @@ export const CohortWrite = Type.Object(
     version: Type.Optional(Integer('Version that the change is based on. Returns 409 if it is out of date.')),
   },
   {
-    title: 'CohortWrite',
-    description: 'Writable fields of a cohort. Omitted fields do not change.',
-    examples: [
-      {
-        name: 'Beta testers',
-        filters: {
-          properties: {
-            type: 'OR',
-            values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
-          },
-        },
+    name: 'Beta testers',
+    filters: {
+      properties: {
+        type: 'OR',
+        values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
       },
-    ],
+    },
   },
 )
 export type CohortWrite = Static<typeof CohortWrite>
 
-const CohortMembers = Type.Object(
+const CohortMembers = NamedObject(
+  'CohortMembers',
+  'Persons to add to a static cohort.',
   {
     distinct_ids: Type.Optional(distinctIds),
     person_ids: Type.Optional(personIds),
   },
-  {
-    title: 'CohortMembers',
-    description: 'Persons to add to a static cohort.',
-    examples: [{ distinct_ids: ['user-1', 'user-2'] }],
-  },
+  { distinct_ids: ['user-1', 'user-2'] },
 )
-const CohortMember = Type.Object(
+const CohortMember = NamedObject(
+  'CohortMembersRemoval',
+  'Persons to remove from a static cohort.',
   {
     ...CohortMembers.properties,
     person_id: Type.Optional(IdInput('UUID of one person.')),
-    distinct_id: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Distinct id of one person.', examples: ['user-1'] }),
-    ),
+    distinct_id: Type.Optional(TextInput(1000, 'Distinct id of one person.', 'user-1')),
   },
-  {
-    title: 'CohortMembersRemoval',
-    description: 'Persons to remove from a static cohort.',
-    examples: [{ distinct_ids: ['user-1'] }],
-  },
+  { distinct_ids: ['user-1'] },
 )
 
 /** A cohort with the outcome of adding or removing members. */
@@ -158,9 +134,7 @@ const CohortChanged = NamedObject('CohortChange', 'A cohort with the outcome of 
   added: Type.Optional(Integer('Number of persons added.', 2)),
   removed: Type.Optional(Integer('Number of persons removed.', 0)),
   unknown: Type.Optional(Integer('Number of ids without a person.', 0)),
-  unknown_ids: Type.Optional(
-    Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
-  ),
+  unknown_ids: Type.Optional(List(Type.String(), 'Up to 100 of the distinct ids without a person.', [])),
 })
 
 const MemberPerson = NamedObject('CohortPerson', 'A member of a cohort.', {
@@ -168,13 +142,13 @@ const MemberPerson = NamedObject('CohortPerson', 'A member of a cohort.', {
   uuid: Uuid('UUID of the person.'),
   type: Type.Literal('person', { description: 'Always `person`.' }),
   name: Text('Display name of the person.', 'ada@example.com'),
-  distinct_ids: Type.Array(Type.String(), { description: 'Distinct ids of the person.', examples: [['user-1']] }),
+  distinct_ids: List(Type.String(), 'Distinct ids of the person.', ['user-1']),
   properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
   created_at: Instant('When the person was created.'),
 })
 
 const CohortPersons = NamedObject('PageOfCohortPersons', 'A page of members of a cohort.', {
-  results: Type.Array(MemberPerson, { description: 'Members of this page.' }),
+  results: List(MemberPerson, 'Members of this page.'),
   next: Nullable(Text('URL of the next page.', null)),
   previous: Nullable(Text('URL of the previous page.', null)),
 })

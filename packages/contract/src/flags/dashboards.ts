@@ -10,12 +10,16 @@ import {
   IdParam,
   Instant,
   Integer,
+  List,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   Numeric,
+  ObjectOf,
   ProjectParams,
   TagsInput,
   Text,
+  TextInput,
 } from '../schema.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 
@@ -36,7 +40,7 @@ const basic = {
   is_shared: Bool('Whether the dashboard is public. Always false.', false),
   deleted: Bool('Whether the dashboard is soft-deleted.', false),
   creation_mode: Text('Always `default`.', 'default'),
-  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [[]] }),
+  tags: List(Type.Unknown(), 'Tags, usually strings.', []),
   restriction_level: Integer('Always 21: every member of the project can edit.', 21),
   effective_restriction_level: Integer('Same as `restriction_level`.', 21),
   effective_privilege_level: Integer('Always 37: the caller can edit.', 37),
@@ -48,27 +52,21 @@ export type DashboardBasic = Static<typeof DashboardBasic>
 
 export const DashboardTile = NamedObject('DashboardTile', 'A chart of a dashboard.', {
   id: Integer('Position of the tile, from 1.', 1),
-  insight: Type.Object(
-    {
-      name: Text('Title of the chart.', 'Calls of new-checkout per day, by variant'),
-      feature_flag: Integer('Id of the flag.', 12),
-      metric: Text('What is counted: `calls`, `people`, `views` or `interactions`.', 'calls'),
-      interval: Type.Literal('day', { description: 'Always `day`.' }),
-      days: Type.Array(Type.String(), {
-        description: 'The days of the series, in UTC.',
-        examples: [['2026-03-01', '2026-03-02']],
+  insight: ObjectOf('What the chart shows.', {
+    name: Text('Title of the chart.', 'Calls of new-checkout per day, by variant'),
+    feature_flag: Integer('Id of the flag.', 12),
+    metric: Text('What is counted: `calls`, `people`, `views` or `interactions`.', 'calls'),
+    interval: Type.Literal('day', { description: 'Always `day`.' }),
+    days: List(Type.String(), 'The days of the series, in UTC.', ['2026-03-01', '2026-03-02']),
+    series: List(
+      Type.Object({
+        label: Text('The variant, `true`, `false`, or the name of the metric.', 'true'),
+        data: List(Type.Number(), 'One value per day.', [120, 134]),
+        total: Numeric('Total over the range; each person counts once.', 254),
       }),
-      series: Type.Array(
-        Type.Object({
-          label: Text('The variant, `true`, `false`, or the name of the metric.', 'true'),
-          data: Type.Array(Type.Number(), { description: 'One value per day.', examples: [[120, 134]] }),
-          total: Numeric('Total over the range; each person counts once.', 254),
-        }),
-        { description: 'One line for each variant or metric.' },
-      ),
-    },
-    { description: 'What the chart shows.' },
-  ),
+      'One line for each variant or metric.',
+    ),
+  }),
   text: Type.Null({ description: 'Always null.' }),
   layouts: FreeObject('Always empty.', {}),
   color: Type.Null({ description: 'Always null.' }),
@@ -79,29 +77,20 @@ export type DashboardTile = Static<typeof DashboardTile>
 
 export const Dashboard = NamedObject('Dashboard', 'A dashboard with its tiles.', {
   ...basic,
-  filters: Type.Object(
-    {
-      date_from: Text('First day.', '2026-03-01'),
-      date_to: Text('Last day.', '2026-03-02'),
-    },
-    { description: 'The range of days that is shown.' },
-  ),
-  tiles: Type.Array(DashboardTile, { description: 'Charts of the dashboard.' }),
+  filters: ObjectOf('The range of days that is shown.', {
+    date_from: Text('First day.', '2026-03-01'),
+    date_to: Text('Last day.', '2026-03-02'),
+  }),
+  tiles: List(DashboardTile, 'Charts of the dashboard.'),
 })
 export type Dashboard = Static<typeof Dashboard>
 
 export const dashboardTilesMax = 50
 
 const writable = {
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 400, description: 'Name of the dashboard.', examples: ['Checkout'] }),
-  ),
+  name: Type.Optional(NonEmptyTextInput(400, 'Name of the dashboard.', 'Checkout')),
   description: Type.Optional(
-    Type.String({
-      maxLength: descriptionCharactersMax,
-      description: 'Description of the dashboard.',
-      examples: ['Everything about the checkout'],
-    }),
+    TextInput(descriptionCharactersMax, 'Description of the dashboard.', 'Everything about the checkout'),
   ),
   pinned: Type.Optional(Bool('Whether the dashboard is pinned in the list.')),
   deleted: Type.Optional(Bool('`true` soft-deletes the dashboard, `false` restores it.')),
@@ -119,11 +108,12 @@ const writable = {
     ),
   ),
 }
-export const DashboardWrite = Type.Object(writable, {
-  title: 'DashboardWrite',
-  description: 'Writable fields of a dashboard. Omitted fields do not change.',
-  examples: [{ name: 'Checkout', tiles: [{ feature_flag: 12, metric: 'calls' }] }],
-})
+export const DashboardWrite = NamedObject(
+  'DashboardWrite',
+  'Writable fields of a dashboard. Omitted fields do not change.',
+  writable,
+  { name: 'Checkout', tiles: [{ feature_flag: 12, metric: 'calls' }] },
+)
 export type DashboardWrite = Static<typeof DashboardWrite>
 
 const dashboards = '/api/projects/:project_id/dashboards' as const

@@ -6,6 +6,7 @@ import {
   FreeObjectInput,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
   Nullable,
@@ -84,7 +85,7 @@ export const flagBulkRoutes = {
     mayConflict: true,
     responses: {
       200: Type.Object({
-        deleted: Type.Array(
+        deleted: List(
           Type.Object({
             id: Integer('Id of the flag.', 12),
             key: Text('Key of the flag.', 'new-checkout'),
@@ -95,9 +96,9 @@ export const flagBulkRoutes = {
             }),
             active_variant: Nullable(Text('Variant that everyone gets, if there is one.', null)),
           }),
-          { description: 'Flags that were deleted.' },
+          'Flags that were deleted.',
         ),
-        errors: Type.Array(BulkError, { description: 'Flags that were not changed.', examples: [[]] }),
+        errors: List(BulkError, 'Flags that were not changed.', []),
       }),
     },
   }),
@@ -119,17 +120,17 @@ export const flagBulkRoutes = {
     mayConflict: true,
     responses: {
       200: Type.Object({
-        updated: Type.Array(
+        updated: List(
           Type.Object({
             id: Integer('Id of the flag.', 12),
             key: Text('Key of the flag.', 'new-checkout'),
             active: Bool('Whether the flag is switched on.', true),
-            tags: Type.Array(Type.Unknown(), { description: 'Tags of the flag.', examples: [['checkout']] }),
+            tags: List(Type.Unknown(), 'Tags of the flag.', ['checkout']),
             version: Integer('New version of the flag.', 2),
           }),
-          { description: 'Flags that were changed.' },
+          'Flags that were changed.',
         ),
-        errors: Type.Array(BulkError, { description: 'Flags that were not changed.', examples: [[]] }),
+        errors: List(BulkError, 'Flags that were not changed.', []),
       }),
     },
   }),

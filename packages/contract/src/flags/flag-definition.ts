@@ -1,6 +1,6 @@
 import { bucketingAlgorithmNames, operators, strictOperators } from '@halyard/engine'
 import Type from 'typebox'
-import { Bool, Integer, NamedObject, Nullable, Numeric, shapeKeyword, Text } from '../schema.ts'
+import { Bool, Integer, List, NamedObject, Nullable, Numeric, shapeKeyword, Text, TextInput } from '../schema.ts'
 
 /**
  * The documented shapes of definitions. The engine validates them, so that an error names the path, and keys that it does not know
@@ -80,11 +80,7 @@ export const Bucketing = NamedObject('Bucketing', 'Assigns people to rollouts an
     examples: ['unleash'],
   }),
   seed: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: 'What is hashed beside the identifier, such as the key of the flag in that service.',
-      examples: ['checkout'],
-    }),
+    TextInput(1000, 'What is hashed beside the identifier, such as the key of the flag in that service.', 'checkout'),
   ),
   by: Type.Optional(
     Nullable(
@@ -96,11 +92,11 @@ export const Bucketing = NamedObject('Bucketing', 'Assigns people to rollouts an
     ),
   ),
   identifier_prefix: Type.Optional(
-    Type.String({
-      maxLength: 1000,
-      description: 'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
-      examples: [''],
-    }),
+    TextInput(
+      1000,
+      'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
+      '',
+    ),
   ),
   encoding: Type.Optional(
     Type.String({
@@ -139,9 +135,7 @@ const Split = NamedObject(
 )
 
 export const Condition = NamedObject('Condition', 'A release condition: property filters and a rollout percentage.', {
-  properties: Type.Optional(
-    Nullable(Type.Array(PropertyFilter, { description: 'All of these must match. Empty: everyone matches.' })),
-  ),
+  properties: Type.Optional(Nullable(List(PropertyFilter, 'All of these must match. Empty: everyone matches.'))),
   rollout_percentage: Type.Optional(
     Nullable(
       Type.Number({
@@ -189,16 +183,16 @@ const Holdout = NamedObject('Holdout', 'Subjects who never get the flag.', {
 })
 
 const Multivariate = NamedObject('Multivariate', 'Turns a flag into one with several values.', {
-  variants: Type.Optional(Nullable(Type.Array(Variant, { description: 'Variants, in the order of their buckets.' }))),
+  variants: Type.Optional(Nullable(List(Variant, 'Variants, in the order of their buckets.'))),
 })
 
-export const Filters = Type.Object(
+export const Filters = NamedObject(
+  'Filters',
+  'Who gets the flag and with which value. Unknown keys are stored and have no effect.',
   {
     groups: Type.Optional(
       Nullable(
-        Type.Array(Condition, {
-          description: 'Release conditions. The first one that matches decides. Empty: the flag is off for everyone.',
-        }),
+        List(Condition, 'Release conditions. The first one that matches decides. Empty: the flag is off for everyone.'),
       ),
     ),
     multivariate: Type.Optional(Nullable(Multivariate)),
@@ -210,9 +204,7 @@ export const Filters = Type.Object(
       ),
     ),
     aggregation_group_type_index: groupTypeIndex('Buckets by this group type instead of by person.'),
-    super_groups: Type.Optional(
-      Nullable(Type.Array(Condition, { description: 'A condition that decides before all others.' })),
-    ),
+    super_groups: Type.Optional(Nullable(List(Condition, 'A condition that decides before all others.'))),
     feature_enrollment: Type.Optional(
       Nullable(Bool('Early access: the person property `$feature_enrollment/<key>` decides first.')),
     ),
@@ -237,11 +229,7 @@ export const Filters = Type.Object(
       }),
     ),
   },
-  {
-    title: 'Filters',
-    description: 'Who gets the flag and with which value. Unknown keys are stored and have no effect.',
-    examples: [{ groups: [{ properties: [], rollout_percentage: 100 }] }],
-  },
+  { groups: [{ properties: [], rollout_percentage: 100 }] },
 )
 
 const BehavioralFilter = NamedObject('BehavioralFilter', 'How often a person performed an event in the last days.', {
@@ -251,7 +239,7 @@ const BehavioralFilter = NamedObject('BehavioralFilter', 'How often a person per
     description: 'Whether the event was performed, how often, or for the first time, in the window.',
     examples: ['performed_event_multiple'],
   }),
-  key: Type.String({ maxLength: 200, description: 'Name of the event.', examples: ['paid'] }),
+  key: TextInput(200, 'Name of the event.', 'paid'),
   event_type: Type.Optional(Type.Literal('events', { description: 'Actions are not supported.' })),
   time_value: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Length of the window: 1 to 366 days in all.', examples: [30] }),
@@ -282,36 +270,30 @@ const BehavioralFilter = NamedObject('BehavioralFilter', 'How often a person per
   negation: Type.Optional(Nullable(Bool('Whether to match who did not.', false))),
 })
 
-const CohortFilterGroup = Type.Object(
+const CohortFilterGroup = NamedObject(
+  'CohortFilterGroup',
+  'Property filters, combined.',
   {
     type: Type.String({ enum: ['AND', 'OR'], description: 'Whether all or any of the values must match.' }),
-    values: Type.Array(
+    values: List(
       Type.Union([Type.Ref('CohortFilterGroup'), PropertyFilter, BehavioralFilter], {
         description: 'Either nested groups or filters, not both.',
       }),
-      { description: 'Members of the group.' },
+      'Members of the group.',
     ),
   },
-  {
-    title: 'CohortFilterGroup',
-    description: 'Property filters, combined.',
-    examples: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
-  },
+  { type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] },
 )
 
-export const CohortFilters = Type.Object(
+export const CohortFilters = NamedObject(
+  'CohortFilters',
+  'Who is in a dynamic cohort; empty for a static one.',
   { properties: Type.Optional(Nullable(CohortFilterGroup)) },
   {
-    title: 'CohortFilters',
-    description: 'Who is in a dynamic cohort; empty for a static one.',
-    examples: [
-      {
-        properties: {
-          type: 'OR',
-          values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
-        },
-      },
-    ],
+    properties: {
+      type: 'OR',
+      values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
+    },
   },
 )
 
@@ -325,7 +307,7 @@ const RollbackMetric = NamedObject('RollbackMetric', 'What a rollback condition 
     }),
   ),
   per: Type.Optional(Text('Event whose number the rate is relative to.')),
-  properties: Type.Optional(Type.Array(PropertyFilter, { description: 'Only events with these properties.' })),
+  properties: Type.Optional(List(PropertyFilter, 'Only events with these properties.')),
   only_flagged: Type.Optional(Bool('Only events that carry the flag as on.')),
 })
 
@@ -358,9 +340,10 @@ export const RollbackConditions = NamedObject(
   {
     conditions: Type.Optional(
       Type.Unknown({
-        [shapeKeyword]: Type.Array(Type.Union([RollbackCondition, Type.Unknown()]), {
-          description: 'The flag is switched off when one of them holds.',
-        }),
+        [shapeKeyword]: List(
+          Type.Union([RollbackCondition, Type.Unknown()]),
+          'The flag is switched off when one of them holds.',
+        ),
       }),
     ),
   },
@@ -378,7 +361,7 @@ export const FlagDefinition = NamedObject('FlagDefinition', 'A flag as SDKs eval
   has_encrypted_payloads: Bool('Always false.', false),
   version: Integer('Version of the flag.', 1),
   evaluation_runtime: Type.String({ enum: ['server', 'client', 'all'], description: 'Which SDKs use the flag.' }),
-  evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts of the flag.', examples: [[]] }),
+  evaluation_contexts: List(Type.String(), 'Contexts of the flag.', []),
   bucketing_identifier: Nullable(
     Type.String({ enum: ['distinct_id', 'device_id'], description: 'Id that decides the bucket.' }),
   ),

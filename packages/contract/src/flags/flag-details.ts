@@ -8,11 +8,14 @@ import {
   IdParam,
   Instant,
   Integer,
+  List,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   OneOf,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
@@ -21,14 +24,10 @@ export const flagCommentCharactersMax = 10_000
 export const dependencyNodesMax = 200
 
 const FlagLink = NamedObject('FlagLink', 'A link to something about the flag, such as an issue.', {
-  title: Type.String({ maxLength: 200, description: 'Text of the link.', examples: ['SHOP-123'] }),
-  url: Type.String({
-    maxLength: 2000,
-    description: 'An http or https URL.',
-    examples: ['https://issues.example.com/SHOP-123'],
-  }),
+  title: TextInput(200, 'Text of the link.', 'SHOP-123'),
+  url: TextInput(2000, 'An http or https URL.', 'https://issues.example.com/SHOP-123'),
 })
-const expectedEnd = (description: string) => Type.String({ maxLength: 32, description, examples: ['2026-12-31'] })
+const expectedEnd = (description: string) => TextInput(32, description, '2026-12-31')
 
 export const FlagDetails = NamedObject(
   'FlagDetails',
@@ -37,7 +36,7 @@ export const FlagDetails = NamedObject(
     flag_id: Integer('Id of the flag.', 12),
     owner: Nullable(UserBasic),
     expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
-    links: Type.Array(FlagLink, { description: 'Links, at most 20.' }),
+    links: List(FlagLink, 'Links, at most 20.'),
     comment_count: Integer('Number of comments.', 2),
   },
 )
@@ -61,22 +60,20 @@ const UsingCohort = NamedObject('UsingCohort', 'A cohort whose filters refer to 
   name: Text('Name of the cohort.', 'Paying'),
 })
 export const UsedBy = NamedObject('UsedBy', 'What depends on a flag or a cohort.', {
-  flags: Type.Array(UsingFlag, { description: 'Flags whose conditions use it directly.' }),
-  cohorts: Type.Array(UsingCohort, { description: 'Cohorts whose filters use it directly.' }),
+  flags: List(UsingFlag, 'Flags whose conditions use it directly.'),
+  cohorts: List(UsingCohort, 'Cohorts whose filters use it directly.'),
   pending_schedules: Integer('Number of its pending scheduled changes.', 1),
-  environments: Type.Array(
+  environments: List(
     NamedObject('UsingEnvironment', 'Another environment with a flag of the same key.', {
       project_id: Integer('Id of the project.', 2),
       name: Text('Name of the environment.', 'Production'),
       active: Bool('Whether the flag is on there.'),
     }),
-    { description: 'Other environments with the same flag.' },
+    'Other environments with the same flag.',
   ),
   last_called_at: Nullable(Instant('When its value was last requested.')),
   code_references: Integer('Number of lines of code that name it.', 3),
-  code_repositories: Type.Array(Text('Name of a repository.', 'acme/shop'), {
-    description: 'Repositories with these lines.',
-  }),
+  code_repositories: List(Text('Name of a repository.', 'acme/shop'), 'Repositories with these lines.'),
 })
 export type UsedBy = Static<typeof UsedBy>
 
@@ -89,15 +86,13 @@ const DependencyNode = NamedObject('DependencyNode', 'A flag or a cohort with wh
   ...DependencyReference.properties,
   name: Text('Key of the flag, or name of the cohort.', 'new-cart'),
   active: Nullable(Bool('Whether the flag is on; null for a cohort.')),
-  uses: Type.Array(DependencyReference, {
-    description: 'Listed flags and cohorts that its conditions use directly.',
-  }),
+  uses: List(DependencyReference, 'Listed flags and cohorts that its conditions use directly.'),
 })
 export type DependencyNode = Static<typeof DependencyNode>
 
 export const FlagDependencies = NamedObject('FlagDependencies', 'Which flags depend on which.', {
   count: Integer('Number of flags and cohorts; more than are listed in a large project.'),
-  results: Type.Array(DependencyNode, { description: `At most ${dependencyNodesMax}.` }),
+  results: List(DependencyNode, `At most ${dependencyNodesMax}.`),
 })
 export type FlagDependencies = Static<typeof FlagDependencies>
 
@@ -123,7 +118,7 @@ export const FlagHealth = NamedObject('FlagHealth', 'What is due for a flag.', {
   created_at: Instant('When the flag was created.'),
   updated_at: Instant('When the flag was last changed.'),
   last_called_at: Nullable(Instant('When its value was last requested.')),
-  checks: Type.Array(Check, { description: 'The checks that the flag does not pass.' }),
+  checks: List(Check, 'The checks that the flag does not pass.'),
   constant_value: Nullable(
     Type.Union([Type.Boolean(), Type.String()], {
       description: 'The only value that an active flag can have; null when there are several.',
@@ -211,12 +206,7 @@ export const flagDetailRoutes = {
     description: 'A flag can have at most 1000 comments.',
     access: inProject('feature_flag:write'),
     body: Type.Object({
-      text: Type.String({
-        minLength: 1,
-        maxLength: flagCommentCharactersMax,
-        description: 'The comment.',
-        examples: ['Remove after the migration.'],
-      }),
+      text: NonEmptyTextInput(flagCommentCharactersMax, 'The comment.', 'Remove after the migration.'),
     }),
     responses: { 201: FlagComment },
   }),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObjectInput, FreeValueInput, kibibyte, mebibyte, NamedObject } from '../schema.ts'
+import { Bool, FreeObjectInput, FreeValueInput, kibibyte, mebibyte, NamedObject, TextInput } from '../schema.ts'
 import { Flag, FlagParams } from './flags.ts'
 
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
@@ -45,7 +45,7 @@ export const flagEditRoutes = {
       'A flag is in use when it was evaluated within 7 days, when another flag depends on it, or when scanned code names it.',
     body: Type.Object({
       force: Type.Optional(Bool('Archive a flag that is in use.')),
-      reason: Type.Optional(Type.String({ maxLength: 2000, description: 'Required with `force`.' })),
+      reason: Type.Optional(TextInput(2000, 'Required with `force`.')),
     }),
     bodyOptional: true,
     responses: { 200: Flag },
@@ -106,7 +106,7 @@ export const flagEditRoutes = {
     summary: 'Set or remove (`null`) the payload of a variant, or of `true`',
     description: 'The other payloads stay as they are.',
     body: Type.Object({
-      variant: Type.Optional(Type.String({ maxLength: 400, description: 'Variant key; `true` without variants.' })),
+      variant: Type.Optional(TextInput(400, 'Variant key; `true` without variants.')),
       payload: FreeValueInput(mebibyte, 'Any JSON; `null` removes the payload.', { color: 'blue' }),
       ...preconditions,
     }),

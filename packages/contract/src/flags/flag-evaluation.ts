@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObject, Integer, NamedObject, Nullable, ProjectParams, Text } from '../schema.ts'
+import { Bool, FreeObject, Integer, List, NamedObject, Nullable, ObjectOf, ProjectParams, Text } from '../schema.ts'
 import { Flag } from './flags.ts'
 
 const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
@@ -10,14 +10,11 @@ const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
 
 export const EvaluationReason = NamedObject('EvaluationReason', 'The value of a flag with the reason for it.', {
   value: FlagValue,
-  evaluation: Type.Object(
-    {
-      reason: Text('Code of the reason.', 'condition_match'),
-      condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
-      description: Text('The reason in words.', 'Matched condition set 1'),
-    },
-    { description: 'What decided.' },
-  ),
+  evaluation: ObjectOf('What decided.', {
+    reason: Text('Code of the reason.', 'condition_match'),
+    condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+    description: Text('The reason in words.', 'Matched condition set 1'),
+  }),
   trace: Type.Optional(FreeObject('Why, and why not: every condition and filter with what it saw.')),
 })
 export type EvaluationReason = Static<typeof EvaluationReason>
@@ -59,9 +56,7 @@ export const flagEvaluationRoutes = {
     responses: {
       200: Type.Object({
         ...Flag.properties,
-        results: Type.Array(Type.Object({ feature_flag: Flag, value: FlagValue }), {
-          description: 'Value of each flag.',
-        }),
+        results: List(Type.Object({ feature_flag: Flag, value: FlagValue }), 'Value of each flag.'),
         is_incomplete,
       }),
     },

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Integer, NamedObject } from '../schema.ts'
+import { Bool, Integer, List, NamedObject } from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 export const presentPeopleMax = 10
@@ -15,9 +15,7 @@ const PresentPerson = NamedObject('PresentPerson', 'Someone else who has the fla
 
 export const FlagPresence = NamedObject('FlagPresence', 'Who else has a flag open in the dashboard.', {
   count: Integer('Number of other people.', 1),
-  results: Type.Array(PresentPerson, {
-    description: `Those who edit first; at most ${presentPeopleMax}.`,
-  }),
+  results: List(PresentPerson, `Those who edit first; at most ${presentPeopleMax}.`),
 })
 export type FlagPresence = Static<typeof FlagPresence>
 

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, PageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, NamedObject, Nullable, shapeKeyword } from '../schema.ts'
+import { Bool, Instant, Integer, List, NamedObject, Nullable, ObjectOf, shapeKeyword } from '../schema.ts'
 import { PayloadSchemaInput } from '../typed-flags/payload-schemas.ts'
 import { ActivityChange } from './activity.ts'
 import { Flag, FlagParams } from './flags.ts'
@@ -15,9 +15,9 @@ const { can_edit, usage_dashboard, version, ...content } = decided
 export const FlagVersion = NamedObject('FeatureFlagVersion', 'A version of a flag.', {
   version: Integer('Number of the version, from 1.', 2),
   is_current: Bool('Whether it is the version in use.', true),
-  content: Type.Object(content, { description: 'The writable fields of the flag in this version.' }),
+  content: ObjectOf('The writable fields of the flag in this version.', content),
   compared_to: Nullable(Integer('The version that `changes` are relative to; null for the first.', 1)),
-  changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
+  changes: List(ActivityChange, 'Field by field, from `compared_to` to this version.'),
   created_by: Nullable(UserBasic),
   created_at: Instant('When the version was created.'),
 })

@@ -11,14 +11,17 @@ import {
   InstantInput,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   ProjectParams,
   ShapedObject,
   ShapedObjectInput,
   TagsInput,
   Text,
+  TextInput,
 } from '../schema.ts'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
@@ -36,18 +39,15 @@ export const Flag = NamedObject('FeatureFlag', 'A feature flag of a project.', {
   is_simple_flag: Bool('Whether the flag is a single rollout percentage for everyone.', true),
   rollout_percentage: Nullable(Integer('Rollout percentage of a simple flag; null for other flags.', 100)),
   ensure_experience_continuity: Bool('Whether a person keeps the same value before and after sign-in.', false),
-  experiment_set: Type.Array(Type.Integer(), { description: 'Ids of experiments. Always empty.', examples: [[]] }),
+  experiment_set: List(Type.Integer(), 'Ids of experiments. Always empty.', []),
   surveys: FreeObject('Always empty.', {}),
   features: FreeObject('Early access features. Always empty.', {}),
   rollback_conditions: ShapedObject(RollbackConditions),
   performed_rollback: Bool('Whether a rollback condition has switched the flag off.', false),
   can_edit: Bool('Whether the caller can edit the flag.', true),
-  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
+  tags: List(Type.Unknown(), 'Tags, usually strings.', ['checkout']),
   usage_dashboard: Integer('Id of the dashboard that shows the usage of the flag.', 3),
-  analytics_dashboards: Type.Array(Type.Integer(), {
-    description: 'Ids of other dashboards of the flag.',
-    examples: [[]],
-  }),
+  analytics_dashboards: List(Type.Integer(), 'Ids of other dashboards of the flag.', []),
   has_enriched_analytics: Bool('Whether the usage dashboard shows views and interactions.', false),
   version: Integer('Incremented by each change; send it back to detect conflicts (409).', 1),
   bucketing_identifier: Nullable(
@@ -64,10 +64,11 @@ export const Flag = NamedObject('FeatureFlag', 'A feature flag of a project.', {
       examples: ['all'],
     }),
   ),
-  evaluation_contexts: Type.Array(Type.String(), {
-    description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
-    examples: [[]],
-  }),
+  evaluation_contexts: List(
+    Type.String(),
+    'Only SDKs that send one of these contexts receive the flag; empty means all.',
+    [],
+  ),
   archived: Bool('Retired: neither listed by default nor evaluated.', false),
 })
 export type Flag = Static<typeof Flag>
@@ -76,20 +77,9 @@ export const flagKeyCharactersMax = 400
 
 /** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are Halyard's. */
 const writable = {
-  name: Type.Optional(
-    Type.String({
-      maxLength: descriptionCharactersMax,
-      description: 'Description of the flag.',
-      examples: ['The checkout with one page'],
-    }),
-  ),
+  name: Type.Optional(TextInput(descriptionCharactersMax, 'Description of the flag.', 'The checkout with one page')),
   key: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: flagKeyCharactersMax,
-      description: 'Key of the flag; unique in the project.',
-      examples: ['new-checkout'],
-    }),
+    NonEmptyTextInput(flagKeyCharactersMax, 'Key of the flag; unique in the project.', 'new-checkout'),
   ),
   filters: Type.Optional(ShapedObjectInput(Filters, 4 * mebibyte)),
   deleted: Type.Optional(Bool('`true` soft-deletes the flag, `false` restores it.')),
@@ -132,47 +122,39 @@ const writable = {
     Integer('Version that the change is based on. Returns 409 if the same field has changed since.'),
   ),
 }
-export const FlagCreate = Type.Object(
+export const FlagCreate = NamedObject(
+  'FeatureFlagCreate',
+  'A new flag. Only `key` is required.',
   {
     ...writable,
-    key: Type.String({
-      minLength: 1,
-      maxLength: flagKeyCharactersMax,
-      description: 'Key of the flag; unique in the project.',
-      examples: ['new-checkout'],
-    }),
+    key: NonEmptyTextInput(flagKeyCharactersMax, 'Key of the flag; unique in the project.', 'new-checkout'),
   },
   {
-    title: 'FeatureFlagCreate',
-    description: 'A new flag. Only `key` is required.',
-    examples: [
-      {
-        key: 'pricing-test',
-        name: 'Which price page converts better?',
-        filters: {
-          groups: [
-            {
-              properties: [{ key: 'country', type: 'person', operator: 'exact', value: ['DE', 'FR'] }],
-              rollout_percentage: 50,
-            },
-          ],
-          multivariate: {
-            variants: [
-              { key: 'control', rollout_percentage: 50 },
-              { key: 'large-button', rollout_percentage: 50 },
-            ],
-          },
-          payloads: { 'large-button': { size: 24 } },
+    key: 'pricing-test',
+    name: 'Which price page converts better?',
+    filters: {
+      groups: [
+        {
+          properties: [{ key: 'country', type: 'person', operator: 'exact', value: ['DE', 'FR'] }],
+          rollout_percentage: 50,
         },
+      ],
+      multivariate: {
+        variants: [
+          { key: 'control', rollout_percentage: 50 },
+          { key: 'large-button', rollout_percentage: 50 },
+        ],
       },
-    ],
+      payloads: { 'large-button': { size: 24 } },
+    },
   },
 )
-export const FlagWrite = Type.Object(writable, {
-  title: 'FeatureFlagWrite',
-  description: 'Writable fields of a flag. Omitted fields do not change.',
-  examples: [{ active: true, tags: ['checkout'], version: 1 }],
-})
+export const FlagWrite = NamedObject(
+  'FeatureFlagWrite',
+  'Writable fields of a flag. Omitted fields do not change.',
+  writable,
+  { active: true, tags: ['checkout'], version: 1 },
+)
 export type FlagWrite = Static<typeof FlagWrite>
 
 export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
@@ -183,7 +165,7 @@ const LocalEvaluation = NamedObject(
   'Definitions for SDKs that evaluate locally, in the shape of a flag.',
   {
     ...Flag.properties,
-    flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
+    flags: List(ShapedObject(FlagDefinition), 'Definitions of the flags.'),
     group_type_mapping: FreeObject('The name of each group type by its index.', { '0': 'company' }),
     cohorts: FreeObject('The filters of each cohort that is not static, by its id; empty without `send_cohorts`.', {}),
     minimal_flag_called_events: Bool('Whether SDKs may send reduced `$feature_flag_called` events.', false),

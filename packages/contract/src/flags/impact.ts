@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Integer, mebibyte, NamedObject, Nullable, ProjectParams, ShapedObjectInput, Text } from '../schema.ts'
+import { Integer, List, mebibyte, NamedObject, Nullable, ProjectParams, ShapedObjectInput, Text } from '../schema.ts'
 import { Cohort } from './cohorts.ts'
 import { Condition } from './flag-definition.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
@@ -30,12 +30,12 @@ export const BlastRadius = NamedObject('BlastRadius', 'The number of affected su
     description: 'Number of subjects per variant.',
     examples: [{ control: 30, 'large-button': 30 }],
   }),
-  conditions: Type.Array(
+  conditions: List(
     Type.Object({
       index: Integer('Index of the condition.', 0),
       would_be_on: Integer('Number of subjects for which this is the first matching condition.', 60),
     }),
-    { description: 'Subjects by condition.' },
+    'Subjects by condition.',
   ),
   comparison: Nullable(
     Type.Object(
@@ -45,8 +45,8 @@ export const BlastRadius = NamedObject('BlastRadius', 'The number of affected su
         gains: Integer('Number of subjects for which the flag would be switched on.', 25),
         losses: Integer('Number of subjects for which the flag would be switched off.', 5),
         changes: Integer('Number of subjects that would get another variant.', 0),
-        sample_gains: Type.Array(SampledSubject, { description: 'Some of the gains.' }),
-        sample_losses: Type.Array(SampledSubject, { description: 'Some of the losses.' }),
+        sample_gains: List(SampledSubject, 'Some of the gains.'),
+        sample_losses: List(SampledSubject, 'Some of the losses.'),
       },
       { description: 'Comparison with the stored flag; null without `compare_to`.', examples: [null] },
     ),
@@ -55,17 +55,15 @@ export const BlastRadius = NamedObject('BlastRadius', 'The number of affected su
 export type BlastRadius = Static<typeof BlastRadius>
 
 /** A candidate flag, or a single condition as PostHog's web app sends it. */
-const BlastRadiusBody = Type.Object(
+const BlastRadiusBody = NamedObject(
+  'BlastRadiusQuery',
+  'A flag that is not stored, or one condition.',
   {
     ...FlagWrite.properties,
     condition: Type.Optional(Nullable(ShapedObjectInput(Condition, 4 * mebibyte))),
     group_type_index: Type.Optional(Nullable(Integer('Index of the group type, to count groups instead of persons.'))),
   },
-  {
-    title: 'BlastRadiusQuery',
-    description: 'A flag that is not stored, or one condition.',
-    examples: [{ filters: { groups: [{ properties: [], rollout_percentage: 10 }] } }],
-  },
+  { filters: { groups: [{ properties: [], rollout_percentage: 10 }] } },
 )
 
 const route = routesOf('Feature flags')

@@ -1,13 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, Integer, NamedObject, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
+import {
+  Bool,
+  FreeObject,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  Nullable,
+  ProjectParams,
+  Text,
+  Uuid,
+} from '../schema.ts'
 
 /** Persons are created by events and can be read and deleted here. In a list, `id` is the UUID, as in PostHog. */
 const personFields = {
   uuid: Uuid('UUID of the person.'),
   name: Text('The first of the properties email, name and username, else a distinct id.', 'ada@example.com'),
-  distinct_ids: Type.Array(Type.String(), { description: 'At most 100.', examples: [['user-1']] }),
+  distinct_ids: List(Type.String(), 'At most 100.', ['user-1']),
   properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
   is_identified: Bool('Whether the person has signed in (`$identify`).', true),
   created_at: Instant('When the person was created.'),
@@ -22,7 +33,7 @@ export const ListedPerson = NamedObject('ListedPerson', 'A person in a list.', {
   type: Type.Literal('person', { description: 'Always `person`.' }),
   id: Uuid('UUID of the person.'),
   ...personFields,
-  matched_recordings: Type.Array(Type.Unknown(), { description: 'Always empty.', examples: [[]] }),
+  matched_recordings: List(Type.Unknown(), 'Always empty.', []),
   value_at_data_point: Type.Null({ description: 'Always null.' }),
 })
 export type ListedPerson = Static<typeof ListedPerson>

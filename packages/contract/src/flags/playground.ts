@@ -5,9 +5,12 @@ import {
   FreeObjectInput,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
+  ObjectOf,
   ProjectParams,
   Text,
 } from '../schema.ts'
@@ -51,7 +54,7 @@ export const playgroundRoutes = {
     body: Type.Object({
       people: Type.Array(
         Type.Object({
-          distinct_id: Type.String({ minLength: 1, maxLength: 400, description: 'Distinct id.', examples: ['user-1'] }),
+          distinct_id: NonEmptyTextInput(400, 'Distinct id.', 'user-1'),
           person_properties: properties('Properties of the person, instead of the stored ones.'),
           groups: properties('Group type → group key.'),
           group_properties: properties('Group type → properties of the group.'),
@@ -66,19 +69,16 @@ export const playgroundRoutes = {
         }),
       ),
       draft: Type.Optional(
-        Type.Object(
-          {
-            flag_id: Integer('Id of the flag to compare with.', 12),
-            filters: FreeObjectInput(4 * mebibyte, 'The filters of the draft.', { groups: [] }),
-          },
-          { description: 'Unsaved filters of a flag, evaluated as if the flag were on.' },
-        ),
+        ObjectOf('Unsaved filters of a flag, evaluated as if the flag were on.', {
+          flag_id: Integer('Id of the flag to compare with.', 12),
+          filters: FreeObjectInput(4 * mebibyte, 'The filters of the draft.', { groups: [] }),
+        }),
       ),
     }),
     responses: {
       200: Type.Object({
-        flags: Type.Array(Type.String(), { description: 'Keys of the flags, in order.', examples: [['new-checkout']] }),
-        results: Type.Array(PlaygroundRow, { description: 'One entry per person, in order.' }),
+        flags: List(Type.String(), 'Keys of the flags, in order.', ['new-checkout']),
+        results: List(PlaygroundRow, 'One entry per person, in order.'),
       }),
     },
   }),

@@ -1,13 +1,24 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, Instant, InstantInput, Integer, NamedObject, Nullable, Numeric, Text } from '../schema.ts'
+import {
+  Bool,
+  Instant,
+  InstantInput,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  Numeric,
+  Text,
+} from '../schema.ts'
 import { FlagParams } from './flags.ts'
 
 /** Maximum number of samples per request. */
 export const metricSamplesMax = 1000
 
 const Sample = NamedObject('MetricSample', 'A measured value.', {
-  name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the metric.', examples: ['error_rate'] }),
+  name: NonEmptyTextInput(200, 'Name of the metric.', 'error_rate'),
   value: Numeric('The measured value.', 0.02),
   at: Type.Optional(InstantInput('When the value was measured; now by default.')),
 })
@@ -17,7 +28,7 @@ export const RollbackReport = NamedObject('RollbackReport', 'Rollback conditions
   performed_rollback: Bool('Whether a condition has switched the flag off.', false),
   is_watched: Bool('Whether a condition is being evaluated.', true),
   watched_since: Instant('When the flag was last switched on; what was measured before does not count.'),
-  conditions: Type.Array(
+  conditions: List(
     Type.Object({
       index: Integer('Index of the condition.', 0),
       status: Type.String({
@@ -30,7 +41,7 @@ export const RollbackReport = NamedObject('RollbackReport', 'Rollback conditions
       samples: Integer('Number of samples in the window.', 12),
       threshold: Nullable(Numeric('Value that the metric is compared with.', 0.05)),
     }),
-    { description: 'The conditions of the flag.' },
+    'The conditions of the flag.',
   ),
 })
 export type RollbackReport = Static<typeof RollbackReport>

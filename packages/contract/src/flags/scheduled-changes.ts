@@ -13,11 +13,13 @@ import {
   mebibyte,
   NamedObject,
   Nullable,
+  ObjectOf,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 
-const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.', examples: ['12'] })
+const RecordId = TextInput(64, 'The id of the flag.', '12')
 const Payload = NamedObject('ScheduledChangePayload', 'What to change.', {
   operation: Type.Union(
     [
@@ -82,14 +84,12 @@ const Interval = Type.Union(
   [Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly'), Type.Literal('yearly')],
   { description: 'How often it repeats, counted from `scheduled_at` in local time. Either this or `cron_expression`.' },
 )
-const Cron = Type.String({ maxLength: 100, description: cronText, examples: ['0 9 * * 1-5'] })
+const Cron = TextInput(100, cronText, '0 9 * * 1-5')
 const recurrenceFields = {
   is_recurring: Type.Optional(Bool('Repeats it. `false` pauses a recurring change; its recurrence is kept.')),
   recurrence_interval: Type.Optional(Nullable(Interval)),
   cron_expression: Type.Optional(Nullable(Cron)),
-  timezone: Type.Optional(
-    Type.String({ maxLength: 100, description: 'IANA time zone; default that of the project.', examples: ['UTC'] }),
-  ),
+  timezone: Type.Optional(TextInput(100, 'IANA time zone; default that of the project.', 'UTC')),
   end_date: Type.Optional(Nullable(InstantInput('When it stops repeating.'))),
 }
 
@@ -127,13 +127,10 @@ export const scheduledChangeRoutes = {
       scheduled_at: Type.Optional(InstantInput('Required, except for a ramp and with `cron_expression`.')),
       ...recurrenceFields,
       pair: Type.Optional(
-        Type.Object(
-          {
-            scheduled_at: Type.Optional(InstantInput('When it is reverted; not needed with `cron_expression`.')),
-            cron_expression: Type.Optional(Cron),
-          },
-          { description: 'Also schedules the opposite of `update_status`, such as off at 17.' },
-        ),
+        ObjectOf('Also schedules the opposite of `update_status`, such as off at 17.', {
+          scheduled_at: Type.Optional(InstantInput('When it is reverted; not needed with `cron_expression`.')),
+          cron_expression: Type.Optional(Cron),
+        }),
       ),
     }),
     mayConflict: true,

@@ -1,6 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { Bool, IdInput, IdParam, Instant, NamedObject, Nullable, ProjectParams, Text, Uuid } from '../schema.ts'
+import {
+  Bool,
+  IdInput,
+  IdParam,
+  Instant,
+  List,
+  NamedObject,
+  Nullable,
+  ProjectParams,
+  Text,
+  TextInput,
+  Uuid,
+} from '../schema.ts'
 
 const level = (values: readonly string[], description: string) =>
   Type.String({ enum: [...values], description, examples: [values.at(-1)] })
@@ -20,11 +32,8 @@ export const AccessControls = NamedObject(
   'AccessControls',
   "Access to flags, in the shape of PostHog's access controls.",
   {
-    access_controls: Type.Array(AccessControl, { description: 'What is granted.' }),
-    available_access_levels: Type.Array(Type.String(), {
-      description: 'Levels that can be set.',
-      examples: [['viewer', 'editor']],
-    }),
+    access_controls: List(AccessControl, 'What is granted.'),
+    available_access_levels: List(Type.String(), 'Levels that can be set.', ['viewer', 'editor']),
     default_access_level: level(['viewer', 'editor'], 'What members without a grant can do.'),
     user_access_level: level(['viewer', 'editor'], 'What you can do.'),
     user_can_edit_access_levels: Bool('Whether you can change these.', true),
@@ -36,11 +45,8 @@ export const ProjectAccessControls = NamedObject(
   'ProjectAccessControls',
   'Access to a project: every member of the organization has it.',
   {
-    access_controls: Type.Array(AccessControl, { description: 'Always empty.', examples: [[]] }),
-    available_access_levels: Type.Array(Type.String(), {
-      description: 'Levels that can be set.',
-      examples: [['member']],
-    }),
+    access_controls: List(AccessControl, 'Always empty.', []),
+    available_access_levels: List(Type.String(), 'Levels that can be set.', ['member']),
     default_access_level: level(['member'], 'What members of the organization are in each project.'),
     user_access_level: level(['member', 'admin'], 'What you are.'),
     user_can_edit_access_levels: Bool('Always false.', false),
@@ -49,14 +55,10 @@ export const ProjectAccessControls = NamedObject(
 export type ProjectAccessControls = Static<typeof ProjectAccessControls>
 
 const target = {
-  access_level: Nullable(
-    Type.String({ maxLength: 32, description: '`viewer` or `editor`; null removes the grant.', examples: ['editor'] }),
-  ),
+  access_level: Nullable(TextInput(32, '`viewer` or `editor`; null removes the grant.', 'editor')),
   role: Type.Optional(Nullable(IdInput('Id of the role; every member when omitted.'))),
   organization_member: Type.Optional(Nullable(IdInput('Not supported: grant access to a role.'))),
-  resource: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Must be `feature_flag`.', examples: ['feature_flag'] }),
-  ),
+  resource: Type.Optional(TextInput(64, 'Must be `feature_flag`.', 'feature_flag')),
   resource_id: Type.Optional(Nullable(IdInput('Ignored: the path names the flag.'))),
 }
 const AccessControlInput = Type.Object(target)

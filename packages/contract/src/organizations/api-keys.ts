@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { IdInput, Instant, InstantInput, Integer, NamedObject, Nullable, Text, Uuid } from '../schema.ts'
+import {
+  IdInput,
+  Instant,
+  InstantInput,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  Text,
+  Uuid,
+} from '../schema.ts'
 
 export const ApiKey = NamedObject(
   'PersonalApiKey',
@@ -9,18 +20,9 @@ export const ApiKey = NamedObject(
     id: Text('Unique id of the key.', '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'),
     label: Text('Name of the key.', 'CI'),
     mask_value: Text('First and last four characters.', 'phx_…a1b2'),
-    scopes: Type.Array(Type.String(), {
-      description: 'Scopes such as `feature_flag:read`; `*` grants everything.',
-      examples: [['feature_flag:read']],
-    }),
-    scoped_teams: Type.Array(Type.Integer(), {
-      description: 'Ids of the projects that the key is restricted to; empty means all.',
-      examples: [[]],
-    }),
-    scoped_organizations: Type.Array(Uuid(), {
-      description: 'Ids of the organizations that the key is restricted to; empty means all.',
-      examples: [[]],
-    }),
+    scopes: List(Type.String(), 'Scopes such as `feature_flag:read`; `*` grants everything.', ['feature_flag:read']),
+    scoped_teams: List(Type.Integer(), 'Ids of the projects that the key is restricted to; empty means all.', []),
+    scoped_organizations: List(Uuid(), 'Ids of the organizations that the key is restricted to; empty means all.', []),
     created_at: Instant('When the key was created.'),
     last_used_at: Nullable(Instant('Accurate to the hour.')),
     expires_at: Nullable(Instant('When the key expires; null means never.', null)),
@@ -34,7 +36,7 @@ const NewApiKey = NamedObject('NewPersonalApiKey', 'A new personal API key with 
   value: Type.Optional(Text('The key itself.', 'phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n')),
 })
 
-export const keyLabel = Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['CI'] })
+export const keyLabel = NonEmptyTextInput(40, 'Name of the key.', 'CI')
 export const keyFields = {
   scopes: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {

@@ -1,41 +1,38 @@
 import Type, { type Static } from 'typebox'
 import { inOrganization, open, routesOf } from '../route.ts'
-import { Bool, IdInput, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
+import {
+  Bool,
+  IdInput,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  OrganizationParams,
+  Text,
+  TextInput,
+  Uuid,
+} from '../schema.ts'
 import { Session } from './session.ts'
 
 const levelText = '-1 auditor, 0 view only, 1 member, 8 admin'
 
 const GroupMapping = NamedObject('GroupMapping', 'What the members of a group of the provider get.', {
-  group: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: 'A group as the provider names it.',
-    examples: ['platform'],
-  }),
+  group: NonEmptyTextInput(200, 'A group as the provider names it.', 'platform'),
   level: Type.Optional(Nullable(Integer(`Level of its members: ${levelText}.`, 8))),
   role_id: Type.Optional(Nullable(IdInput('Role that its members get.'))),
 })
 export const groupMappingsMax = 200
 
 const providerFields = {
-  name: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'Shown on the button of the sign-in page.',
-    examples: ['Acme Okta'],
-  }),
-  issuer: Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: 'Issuer of the provider: discovery starts at `{issuer}/.well-known/openid-configuration`.',
-    examples: ['https://acme.okta.com'],
-  }),
-  client_id: Type.String({
-    minLength: 1,
-    maxLength: 300,
-    description: 'Client id of Halyard at the provider.',
-    examples: ['0oa1b2c3d4'],
-  }),
+  name: NonEmptyTextInput(100, 'Shown on the button of the sign-in page.', 'Acme Okta'),
+  issuer: NonEmptyTextInput(
+    500,
+    'Issuer of the provider: discovery starts at `{issuer}/.well-known/openid-configuration`.',
+    'https://acme.okta.com',
+  ),
+  client_id: NonEmptyTextInput(300, 'Client id of Halyard at the provider.', '0oa1b2c3d4'),
 }
 const optionalFields = {
   scopes: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
@@ -43,12 +40,7 @@ const optionalFields = {
     description: 'Scopes that are requested; include the one that carries groups. `openid` is always requested.',
     examples: [['openid', 'email', 'profile', 'groups']],
   }),
-  group_claim: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: 'Claim with the groups of the user; default `groups`.',
-    examples: ['groups'],
-  }),
+  group_claim: NonEmptyTextInput(200, 'Claim with the groups of the user; default `groups`.', 'groups'),
   group_mappings: Type.Array(GroupMapping, {
     maxItems: groupMappingsMax,
     description: 'Applied at every sign-in. The highest level counts; roles that are named here follow the groups.',
@@ -63,11 +55,11 @@ const optionalFields = {
   }),
   enabled: Bool('Whether users can sign in with it.', true),
 }
-const ClientSecret = Type.String({
-  maxLength: 2000,
-  description: 'Client secret at the provider. Never returned. Empty for a public client.',
-  examples: ['s3cr3t'],
-})
+const ClientSecret = TextInput(
+  2000,
+  'Client secret at the provider. Never returned. Empty for a public client.',
+  's3cr3t',
+)
 /** What a body can leave out. */
 const optionalWrites = {
   client_secret: Type.Optional(ClientSecret),
@@ -105,7 +97,7 @@ export type IdentityProvider = Static<typeof IdentityProvider>
 
 const ProviderCheck = NamedObject('IdentityProviderCheck', 'What the discovery document of a provider shows.', {
   is_usable: Bool('Whether a sign-in can work.', true),
-  problems: Type.Array(Type.String(), { description: 'What is wrong, and what to do.', examples: [[]] }),
+  problems: List(Type.String(), 'What is wrong, and what to do.', []),
 })
 
 export const OrganizationDomain = NamedObject(
@@ -287,11 +279,11 @@ export const singleSignOnRoutes = {
     isAudited: false,
     body: Type.Object({
       next: Type.Optional(
-        Type.String({
-          maxLength: 2000,
-          description: 'Path of the dashboard to open after the sign-in; anything else is ignored.',
-          examples: ['/project/1/flags'],
-        }),
+        TextInput(
+          2000,
+          'Path of the dashboard to open after the sign-in; anything else is ignored.',
+          '/project/1/flags',
+        ),
       ),
     }),
     bodyOptional: true,
@@ -308,12 +300,11 @@ export const singleSignOnRoutes = {
       'Needs the cookie of the start. State, nonce, PKCE, issuer, audience, signature and time are checked; each attempt works once.',
     access: open,
     body: Type.Object({
-      parameters: Type.String({
-        minLength: 1,
-        maxLength: 8000,
-        description: 'The query string of the redirect, as received.',
-        examples: ['code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj'],
-      }),
+      parameters: NonEmptyTextInput(
+        8000,
+        'The query string of the redirect, as received.',
+        'code=SplxlOBeZQQYbYS6WxSbIA&state=af0ifjsldkj',
+      ),
     }),
     responses: {
       200: Type.Object({

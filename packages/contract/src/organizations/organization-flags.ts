@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Flag, flagKeyCharactersMax } from '../flags/flags.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { Bool, Integer, OrganizationParams, Text } from '../schema.ts'
+import { Bool, Integer, NonEmptyTextInput, OrganizationParams, Text } from '../schema.ts'
 
 /** Maximum number of target projects per request. */
 export const copyTargetsMax = 50
@@ -52,12 +52,7 @@ export const organizationFlagRoutes = {
     access: inOrganization('feature_flag:write'),
     params: OrganizationParams,
     body: Type.Object({
-      feature_flag_key: Type.String({
-        minLength: 1,
-        maxLength: flagKeyCharactersMax,
-        description: 'Key of the flag to copy.',
-        examples: ['new-checkout'],
-      }),
+      feature_flag_key: NonEmptyTextInput(flagKeyCharactersMax, 'Key of the flag to copy.', 'new-checkout'),
       from_project: Integer('Id of the project to copy from.', 1),
       target_project_ids: Type.Array(Type.Integer(), {
         minItems: 1,

@@ -2,7 +2,19 @@ import Type, { type Static } from 'typebox'
 import { auditorLevel, levelsText } from '../levels.ts'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, routesOf } from '../route.ts'
-import { Bool, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text, Uuid } from '../schema.ts'
+import {
+  Bool,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  NonEmptyTextInput,
+  Nullable,
+  OrganizationParams,
+  Text,
+  TextInput,
+  Uuid,
+} from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
 import { UserBasic } from './users.ts'
 
@@ -16,15 +28,10 @@ export const Organization = NamedObject('Organization', 'An organization: member
   plugins_access_level: Integer('0 none, 3 configure, 6 install, 9 root', 9),
   default_access_level: Integer('What members without a role can do with flags: 21 view, 37 edit.', 37),
   requires_second_factor: Bool('Whether members who sign in with a password need a second factor.', false),
-  teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
+  teams: List(ProjectBasic, 'Projects of the organization.'),
 })
 export type Organization = Static<typeof Organization>
-const OrganizationName = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'Name of the organization.',
-  examples: ['Acme'],
-})
+const OrganizationName = NonEmptyTextInput(64, 'Name of the organization.', 'Acme')
 
 export const Member = NamedObject('OrganizationMember', 'A member of an organization.', {
   id: Uuid('Unique id of the membership.'),
@@ -177,9 +184,7 @@ export const organizationRoutes = {
         description: 'Email address of the invited person.',
         examples: ['grace@example.com'],
       }),
-      first_name: Type.Optional(
-        Type.String({ maxLength: 150, description: 'First name of the invited person.', examples: ['Grace'] }),
-      ),
+      first_name: Type.Optional(TextInput(150, 'First name of the invited person.', 'Grace')),
       level: Type.Optional(Integer('Level after joining: -1 auditor, 0 view only, 1 member (default), 8 admin.', 1)),
     }),
     responses: { 201: NewInvite },

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { open, routesOf } from '../route.ts'
-import { Bool } from '../schema.ts'
+import { Bool, NonEmptyTextInput } from '../schema.ts'
 
 const route = routesOf('Sign-in')
 
@@ -22,12 +22,7 @@ export const passwordResetRoutes = {
     description: 'The response is the same for addresses without an account. Throttled by address (429).',
     access: open,
     body: Type.Object({
-      email: Type.String({
-        minLength: 1,
-        maxLength: 254,
-        description: 'Email address of the user.',
-        examples: ['ada@example.com'],
-      }),
+      email: NonEmptyTextInput(254, 'Email address of the user.', 'ada@example.com'),
     }),
     responses: { 202: null },
   }),

@@ -1,7 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { asUser, inOrganization, inProject, routesOf } from '../route.ts'
-import { IdInput, Instant, Integer, NamedObject, OrganizationParams, ProjectParams, Text, Uuid } from '../schema.ts'
+import {
+  IdInput,
+  Instant,
+  Integer,
+  NamedObject,
+  NonEmptyTextInput,
+  ObjectOf,
+  OrganizationParams,
+  ProjectParams,
+  Text,
+  TextInput,
+  Uuid,
+} from '../schema.ts'
 
 export const ProjectBasic = NamedObject('ProjectSummary', 'A project, as embedded in other objects.', {
   id: Integer('Unique id of the project.', 1),
@@ -22,13 +34,10 @@ export const Project = NamedObject('Project', 'A project: flags, cohorts, person
   }),
   effective_membership_level: Integer('Level of the caller: 1 member, 8 admin, 15 owner.', 15),
   previous_token: Type.Optional(
-    Type.Object(
-      {
-        mask_value: Text('First and last four characters.', 'phc_…a1b2'),
-        expires_at: Instant('Until when the previous token works.'),
-      },
-      { description: 'Only after a rotation with an overlap: the token that still works.' },
-    ),
+    ObjectOf('Only after a rotation with an overlap: the token that still works.', {
+      mask_value: Text('First and last four characters.', 'phc_…a1b2'),
+      expires_at: Instant('Until when the previous token works.'),
+    }),
   ),
 })
 export type ProjectBasic = Static<typeof ProjectBasic>
@@ -54,14 +63,9 @@ const project = '/api/projects/:project_id' as const
 const environment = '/api/environments/:project_id' as const
 const ofOrganization = '/api/organizations/:parent_lookup_organization_id/projects' as const
 const OrganizationProjectParams = Type.Object({ ...OrganizationParams.properties, ...ProjectParams.properties })
-const ProjectName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: 'Name of the project.',
-  examples: ['Web shop'],
-})
+const ProjectName = NonEmptyTextInput(200, 'Name of the project.', 'Web shop')
 const fields = {
-  timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.', examples: ['Europe/Berlin'] })),
+  timezone: Type.Optional(TextInput(100, 'IANA time zone.', 'Europe/Berlin')),
   property_matching_version: Type.Optional(
     Type.Union([Type.Literal(1), Type.Literal(2)], {
       description:
@@ -169,7 +173,7 @@ export const projectRoutes = {
     description: 'Requires the admin level. The response is the only one that contains the value.',
     access: inProject('project:write'),
     body: Type.Object({
-      label: Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['Backend'] }),
+      label: NonEmptyTextInput(40, 'Name of the key.', 'Backend'),
     }),
     responses: { 201: NewProjectSecretKey },
   }),

@@ -9,6 +9,7 @@ import {
   Integer,
   NamedObject,
   Nullable,
+  ObjectOf,
   OrganizationParams,
   ProjectParams,
   Text,
@@ -51,13 +52,10 @@ export const EffectiveAccess = NamedObject('EffectiveAccess', 'What a member can
     },
   ),
   role: Nullable(
-    Type.Object(
-      {
-        id: Uuid('Id of the role.'),
-        name: Text('Name of the role.', 'Release managers'),
-      },
-      { description: 'The role that decides, if one does.' },
-    ),
+    ObjectOf('The role that decides, if one does.', {
+      id: Uuid('Id of the role.'),
+      name: Text('Name of the role.', 'Release managers'),
+    }),
   ),
 })
 export type EffectiveAccess = Static<typeof EffectiveAccess>

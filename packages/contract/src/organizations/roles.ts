@@ -1,7 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from '../page.ts'
 import { inOrganization, routesOf } from '../route.ts'
-import { IdInput, IdParam, Instant, Integer, NamedObject, OrganizationParams, Text, Uuid } from '../schema.ts'
+import {
+  IdInput,
+  IdParam,
+  Instant,
+  Integer,
+  NamedObject,
+  NonEmptyTextInput,
+  OrganizationParams,
+  Text,
+  Uuid,
+} from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.3. `members` and `associated_flags` are text: sorted email addresses and flag keys, joined by commas. */
@@ -46,12 +56,7 @@ const MembershipParams = Type.Object({
   membership_id: Text('Id of the membership.'),
 })
 const ResourceParams = Type.Object({ ...OrganizationParams.properties, id: IdParam('Id of the setting.') })
-const RoleName = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: 'Name of the role.',
-  examples: ['Checkout team'],
-})
+const RoleName = NonEmptyTextInput(200, 'Name of the role.', 'Checkout team')
 const reading = inOrganization('organization:read')
 const writing = inOrganization('organization:write')
 
@@ -149,12 +154,7 @@ export const roleRoutes = {
     description: 'Requires the admin level. There is one setting per type of resource.',
     access: writing,
     body: Type.Object({
-      resource: Type.String({
-        minLength: 1,
-        maxLength: 100,
-        description: 'Type of resource, such as `feature flags`.',
-        examples: ['feature flags'],
-      }),
+      resource: NonEmptyTextInput(100, 'Type of resource, such as `feature flags`.', 'feature flags'),
       access_level: Type.Optional(Integer('21 view, 37 edit.', 37)),
     }),
     responses: { 201: ResourceAccess },

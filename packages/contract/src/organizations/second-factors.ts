@@ -1,6 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { asUser, inOrganization, open, routesOf } from '../route.ts'
-import { Bool, FreeObjectInput, Instant, Integer, NamedObject, Nullable, OrganizationParams, Text } from '../schema.ts'
+import {
+  Bool,
+  FreeObjectInput,
+  Instant,
+  Integer,
+  List,
+  NamedObject,
+  Nullable,
+  OrganizationParams,
+  Text,
+  TextInput,
+} from '../schema.ts'
 import { Methods, PasskeyOptions, Session, Token } from './session.ts'
 
 const route = routesOf('Second factor')
@@ -13,24 +24,14 @@ const Passkey = FreeObjectInput(passkeyBytesMax, 'What `navigator.credentials` r
   response: {},
   clientExtensionResults: {},
 })
-const Code = Type.String({
-  maxLength: 40,
-  description: 'Code of the authenticator app, six digits.',
-  examples: ['492039'],
-})
-const RecoveryCode = Type.String({
-  maxLength: 40,
-  description: 'One of the recovery codes; each works once.',
-  examples: ['k7fd-2mzq-9xhw-c4tp'],
-})
+const Code = TextInput(40, 'Code of the authenticator app, six digits.', '492039')
+const RecoveryCode = TextInput(40, 'One of the recovery codes; each works once.', 'k7fd-2mzq-9xhw-c4tp')
 const answers = {
   code: Type.Optional(Code),
   recovery_code: Type.Optional(RecoveryCode),
   passkey: Type.Optional(Passkey),
 }
-const FactorName = Type.Optional(
-  Type.String({ maxLength: 64, description: 'Name to recognize it by.', examples: ['Work phone'] }),
-)
+const FactorName = Type.Optional(TextInput(64, 'Name to recognize it by.', 'Work phone'))
 
 const SecondFactor = NamedObject('SecondFactor', 'A second factor of the caller.', {
   id: Text('Id of the factor.', '5fG6hJ7kL8n0pQ1rS2tU3v'),
@@ -44,18 +45,14 @@ const SecondFactor = NamedObject('SecondFactor', 'A second factor of the caller.
 })
 export type SecondFactor = Static<typeof SecondFactor>
 
-const RecoveryCodes = Type.Array(Type.String(), {
-  description: 'New recovery codes. Only this response contains them.',
-  examples: [['k7fd-2mzq-9xhw-c4tp']],
-})
+const RecoveryCodes = List(Type.String(), 'New recovery codes. Only this response contains them.', [
+  'k7fd-2mzq-9xhw-c4tp',
+])
 
 const SecondFactors = NamedObject('SecondFactors', 'The second factors of the caller.', {
-  factors: Type.Array(SecondFactor, { description: 'Oldest first.' }),
+  factors: List(SecondFactor, 'Oldest first.'),
   recovery_codes_left: Integer('How many recovery codes are unused.', 10),
-  required_by: Type.Array(Type.String(), {
-    description: 'Names of organizations of the caller that require a second factor.',
-    examples: [['Acme']],
-  }),
+  required_by: List(Type.String(), 'Names of organizations of the caller that require a second factor.', ['Acme']),
 })
 export type SecondFactors = Static<typeof SecondFactors>
 
@@ -201,7 +198,7 @@ export const secondFactorRoutes = {
     isForSetUp: true,
     body: Type.Object({
       token: Token('Token of the first step.'),
-      password: Type.Optional(Type.String({ maxLength: 1000, description: 'For accounts without a second factor.' })),
+      password: Type.Optional(TextInput(1000, 'For accounts without a second factor.')),
       ...answers,
     }),
     responses: { 204: null },

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { asUser, open, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, NamedObject, Nullable, Text } from '../schema.ts'
+import { Bool, FreeObject, Instant, List, NamedObject, NonEmptyTextInput, Nullable, Text } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** A sign-in is a personal API key that expires: the dashboard uses the same contract as every other client. */
@@ -11,16 +11,11 @@ export const Session = NamedObject('Session', 'A sign-in.', {
 })
 
 export const Token = (description: string) =>
-  Type.String({
-    minLength: 1,
-    maxLength: 1000,
-    description,
-    examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
-  })
+  NonEmptyTextInput(1000, description, '4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW')
 export const PasskeyOptions = (description: string) =>
   FreeObject(description, { challenge: 'q8Yt0c3zWJr5u1oK', rpId: 'flags.example.com', userVerification: 'preferred' })
 const Kind = Type.Union([Type.Literal('code'), Type.Literal('passkey'), Type.Literal('recovery_code')])
-export const Methods = Type.Array(Kind, { description: 'What can be used, each on its own.', examples: [['code']] })
+export const Methods = List(Kind, 'What can be used, each on its own.', ['code'])
 
 const PendingSignIn = NamedObject(
   'PendingSignIn',
@@ -78,18 +73,8 @@ export const sessionRoutes = {
       'Failed attempts are throttled by account and address (429). An account with a second factor gets 202: complete the sign-in at `/api/login/second_factor/`.',
     access: open,
     body: Type.Object({
-      email: Type.String({
-        minLength: 1,
-        maxLength: 254,
-        description: 'Email address of the user.',
-        examples: ['ada@example.com'],
-      }),
-      password: Type.String({
-        minLength: 1,
-        maxLength: 1000,
-        description: 'Password of the user.',
-        examples: ['correct horse battery staple'],
-      }),
+      email: NonEmptyTextInput(254, 'Email address of the user.', 'ada@example.com'),
+      password: NonEmptyTextInput(1000, 'Password of the user.', 'correct horse battery staple'),
       remember: Type.Optional(
         Bool('Stay signed in for 30 days: sets an `HttpOnly` cookie that only `/api/session/resume/` accepts.', false),
       ),
@@ -161,12 +146,7 @@ export const sessionRoutes = {
     description: 'Creates the account, joins the organization and signs in.',
     access: open,
     body: Type.Object({
-      first_name: Type.String({
-        minLength: 1,
-        maxLength: 150,
-        description: 'First name of the new user.',
-        examples: ['Grace'],
-      }),
+      first_name: NonEmptyTextInput(150, 'First name of the new user.', 'Grace'),
       password: Type.String({
         minLength: 8,
         maxLength: 128,

@@ -5,6 +5,7 @@ import {
   Instant,
   Integer,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   OneOfInput,
   OrganizationParams,
@@ -17,43 +18,22 @@ export const claimRulesMax = 20
 export const exchangedKeySecondsMax = 3600
 
 const ClaimRule = NamedObject('ClaimRule', 'A condition on a claim; all rules must hold.', {
-  claim: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'Name of a claim of the token whose value is a text.',
-    examples: ['sub'],
-  }),
+  claim: NonEmptyTextInput(100, 'Name of a claim of the token whose value is a text.', 'sub'),
   match: OneOfInput(['exact', 'prefix'] as const, {
     description: '`exact`, or `prefix`, which must end with a separator.',
     examples: ['exact'],
   }),
-  value: Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: 'What the claim must be, or begin with.',
-    examples: ['repo:acme/shop:ref:refs/heads/main'],
-  }),
+  value: NonEmptyTextInput(500, 'What the claim must be, or begin with.', 'repo:acme/shop:ref:refs/heads/main'),
 })
 
 const fields = {
-  name: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'Name of the relationship.',
-    examples: ['Deployments of the shop'],
-  }),
-  issuer: Type.String({
-    minLength: 1,
-    maxLength: 500,
-    description: 'Issuer of the tokens (`iss`), which publishes its keys by OpenID Connect discovery.',
-    examples: ['https://token.actions.githubusercontent.com'],
-  }),
-  audience: Type.String({
-    minLength: 1,
-    maxLength: 300,
-    description: 'Audience of the tokens (`aud`).',
-    examples: ['https://flags.acme.com'],
-  }),
+  name: NonEmptyTextInput(100, 'Name of the relationship.', 'Deployments of the shop'),
+  issuer: NonEmptyTextInput(
+    500,
+    'Issuer of the tokens (`iss`), which publishes its keys by OpenID Connect discovery.',
+    'https://token.actions.githubusercontent.com',
+  ),
+  audience: NonEmptyTextInput(300, 'Audience of the tokens (`aud`).', 'https://flags.acme.com'),
   rules: Type.Array(ClaimRule, {
     maxItems: claimRulesMax,
     description: 'Conditions on claims, at least one. All must hold.',

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { asUser, routesOf } from '../route.ts'
-import { Bool, FreeObject, Instant, Integer, NamedObject, Nullable, Text, Uuid } from '../schema.ts'
+import { Bool, FreeObject, Instant, Integer, List, NamedObject, Nullable, Text, TextInput, Uuid } from '../schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
 export const UserBasic = NamedObject('User', 'A user, as embedded in other objects.', {
@@ -39,30 +39,26 @@ export const User = NamedObject('CurrentUser', 'The calling user.', {
   organization: Nullable(
     FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
   ),
-  organizations: Type.Array(OrganizationBasic, { description: 'Organizations of the user.' }),
+  organizations: List(OrganizationBasic, 'Organizations of the user.'),
 })
 export type User = Static<typeof User>
 
-export const UserPatch = Type.Object(
+export const UserPatch = NamedObject(
+  'CurrentUserWrite',
+  'Writable fields of the calling user.',
   {
-    first_name: Type.Optional(
-      Type.String({ maxLength: 150, description: 'First name of the user.', examples: ['Ada'] }),
-    ),
+    first_name: Type.Optional(TextInput(150, 'First name of the user.', 'Ada')),
     email: Type.Optional(Type.String({ minLength: 3, maxLength: 254, description: 'Email address of the user.' })),
     password: Type.Optional(
       Type.String({ minLength: 8, maxLength: 128, description: 'New password, at least 8 characters.' }),
     ),
-    current_password: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'Required to change `password` or `email`.' }),
-    ),
+    current_password: Type.Optional(TextInput(1000, 'Required to change `password` or `email`.')),
     change_request_emails: Type.Optional(Type.Boolean(requestEmails)),
     language: Type.Optional(Nullable(Language)),
-    set_current_organization: Type.Optional(
-      Type.String({ maxLength: 64, description: 'Id of the organization to work in.' }),
-    ),
+    set_current_organization: Type.Optional(TextInput(64, 'Id of the organization to work in.')),
     set_current_team: Type.Optional(Integer('Id of the project to work in.', 1)),
   },
-  { title: 'CurrentUserWrite', description: 'Writable fields of the calling user.', examples: [{ first_name: 'Ada' }] },
+  { first_name: 'Ada' },
 )
 
 const route = routesOf('Users')

@@ -10,12 +10,16 @@ import {
   Instant,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   Numeric,
+  ObjectOf,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 import { Plugin } from './plugins.ts'
 
@@ -35,10 +39,7 @@ export const PluginConfig = NamedObject('PluginConfig', 'The configuration of a 
   name: Nullable(Text('Name of the configuration.', null)),
   description: Nullable(Text('Description of the configuration.', null)),
   deleted: Bool('Whether the configuration is deleted.', false),
-  allowed_hosts: Type.Array(Type.String(), {
-    description: 'Hosts that the plugin can call, granted by an admin.',
-    examples: [[]],
-  }),
+  allowed_hosts: List(Type.String(), 'Hosts that the plugin can call, granted by an admin.', []),
   update_available: Bool(
     'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
     false,
@@ -47,20 +48,9 @@ export const PluginConfig = NamedObject('PluginConfig', 'The configuration of a 
 export type PluginConfig = Static<typeof PluginConfig>
 
 const Attachment = NamedObject('PluginAttachment', 'A file that a plugin setting needs.', {
-  file_name: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: 'Name of the file.',
-    examples: ['locations.mmdb'],
-  }),
-  content_type: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Media type of the file.', examples: ['application/octet-stream'] }),
-  ),
-  contents_base64: Type.String({
-    maxLength: 2 * mebibyte,
-    description: 'Content in Base64.',
-    examples: ['aGVsbG8='],
-  }),
+  file_name: NonEmptyTextInput(200, 'Name of the file.', 'locations.mmdb'),
+  content_type: Type.Optional(TextInput(200, 'Media type of the file.', 'application/octet-stream')),
+  contents_base64: TextInput(2 * mebibyte, 'Content in Base64.', 'aGVsbG8='),
 })
 
 const writable = {
@@ -69,10 +59,8 @@ const writable = {
   config: Type.Optional(
     FreeObjectInput(2 * mebibyte, 'Setting → value. Omitted secrets do not change.', { greeting: 'hello' }),
   ),
-  name: Type.Optional(Nullable(Type.String({ maxLength: 400, description: 'Name of the configuration.' }))),
-  description: Type.Optional(
-    Nullable(Type.String({ maxLength: 1000, description: 'Description of the configuration.' })),
-  ),
+  name: Type.Optional(Nullable(TextInput(400, 'Name of the configuration.'))),
+  description: Type.Optional(Nullable(TextInput(1000, 'Description of the configuration.'))),
   deleted: Type.Optional(Bool('`true` deletes the configuration.')),
   allowed_hosts: Type.Optional(
     Type.Array(Type.String({ maxLength: 255 }), {
@@ -87,11 +75,12 @@ const writable = {
     }),
   ),
 }
-export const PluginConfigWrite = Type.Object(writable, {
-  title: 'PluginConfigWrite',
-  description: 'Writable fields of a plugin configuration. Omitted fields do not change.',
-  examples: [{ enabled: true, config: { greeting: 'hello' } }],
-})
+export const PluginConfigWrite = NamedObject(
+  'PluginConfigWrite',
+  'Writable fields of a plugin configuration. Omitted fields do not change.',
+  writable,
+  { enabled: true, config: { greeting: 'hello' } },
+)
 export type PluginConfigWrite = Static<typeof PluginConfigWrite>
 
 export const PluginLogEntry = NamedObject('PluginLogEntry', 'A log entry of a plugin.', {
@@ -210,18 +199,10 @@ export const pluginConfigRoutes = {
     description: 'Requires the admin level. The job runs in the background; failures are retried.',
     access: inProject('plugin:write'),
     body: Type.Object({
-      job: Type.Object(
-        {
-          type: Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description: 'Name of the job.',
-            examples: ['sendGreetings'],
-          }),
-          payload: Type.Optional(FreeObjectInput(mebibyte, 'Parameters of the job.', { limit: 10 })),
-        },
-        { description: 'The job to start.' },
-      ),
+      job: ObjectOf('The job to start.', {
+        type: NonEmptyTextInput(200, 'Name of the job.', 'sendGreetings'),
+        payload: Type.Optional(FreeObjectInput(mebibyte, 'Parameters of the job.', { limit: 10 })),
+      }),
     }),
     responses: { 200: null },
   }),
@@ -255,7 +236,7 @@ export const pluginConfigRoutes = {
     responses: {
       200: Type.Object({
         ...PluginMetrics.properties,
-        hours: Type.Array(HourlyMetrics, { description: 'By hour; hours without calls are omitted.' }),
+        hours: List(HourlyMetrics, 'By hour; hours without calls are omitted.'),
       }),
     },
   }),

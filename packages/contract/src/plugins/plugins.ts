@@ -9,11 +9,14 @@ import {
   FreeObjectInput,
   IdParam,
   Integer,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
   OrganizationParams,
   Text,
+  TextInput,
   Uuid,
 } from '../schema.ts'
 
@@ -51,34 +54,24 @@ export const pluginNameCharactersMax = 200
 /** Contract 2.5, the writable fields, in the order in which errors are reported. */
 const writable = {
   plugin_type: Type.Optional(PluginType),
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: pluginNameCharactersMax,
-      description: 'Name of the plugin.',
-      examples: ['Add a greeting'],
-    }),
-  ),
+  name: Type.Optional(NonEmptyTextInput(pluginNameCharactersMax, 'Name of the plugin.', 'Add a greeting')),
   description: Type.Optional(
-    Type.String({
-      maxLength: descriptionCharactersMax,
-      description: 'Description of the plugin.',
-      examples: ['Adds a greeting to every event'],
-    }),
+    TextInput(descriptionCharactersMax, 'Description of the plugin.', 'Adds a greeting to every event'),
   ),
-  icon: Type.Optional(Nullable(Type.String({ maxLength: 800, description: 'URL of an icon.' }))),
+  icon: Type.Optional(Nullable(TextInput(800, 'URL of an icon.'))),
   config_schema: Type.Optional(FreeObjectInput(mebibyte, 'Setting → type, title and default.')),
-  tag: Type.Optional(Nullable(Type.String({ maxLength: 200, description: 'Version of the code.' }))),
+  tag: Type.Optional(Nullable(TextInput(200, 'Version of the code.'))),
   is_global: Type.Optional(Bool('Whether other organizations can use the plugin.')),
   capabilities: Type.Optional(FreeObjectInput(mebibyte, 'What the code offers; set when it is compiled.')),
   metrics: Type.Optional(FreeObjectInput(mebibyte, 'Free-form metrics.')),
   public_jobs: Type.Optional(FreeObjectInput(mebibyte, 'Jobs that users can start, by name.')),
 }
-export const PluginWrite = Type.Object(writable, {
-  title: 'PluginWrite',
-  description: 'Writable fields of a plugin. Omitted fields do not change.',
-  examples: [{ name: 'Add a greeting', plugin_type: 'source' }],
-})
+export const PluginWrite = NamedObject(
+  'PluginWrite',
+  'Writable fields of a plugin. Omitted fields do not change.',
+  writable,
+  { name: 'Add a greeting', plugin_type: 'source' },
+)
 export type PluginWrite = Static<typeof PluginWrite>
 
 export const CatalogEntry = NamedObject('PluginCatalogEntry', 'A plugin of the catalog.', {
@@ -153,12 +146,7 @@ export const pluginRoutes = {
       'Requires the admin level. The package is downloaded, checked and compiled; nothing is stored if a step fails.',
     access: inOrganization('plugin:write'),
     body: Type.Object({
-      url: Type.String({
-        minLength: 1,
-        maxLength: 800,
-        description: 'May carry `?private_token=`.',
-        examples: ['https://www.npmjs.com/package/posthog-plugin-geoip'],
-      }),
+      url: NonEmptyTextInput(800, 'May carry `?private_token=`.', 'https://www.npmjs.com/package/posthog-plugin-geoip'),
       plugin_type: Type.Optional(PluginType),
       is_global: Type.Optional(Bool('Whether other organizations can use the plugin.')),
     }),
@@ -181,7 +169,7 @@ export const pluginRoutes = {
     summary: 'List the plugin catalog',
     description: 'The fields of a plugin are blank; the entries are in `results`.',
     access: inOrganization('plugin:read'),
-    responses: { 200: withPlugin({ results: Type.Array(CatalogEntry, { description: 'Entries of the catalog.' }) }) },
+    responses: { 200: withPlugin({ results: List(CatalogEntry, 'Entries of the catalog.') }) },
   }),
   unused: organizationRoute.get(`${plugins}/unused`, {
     operationId: 'listUnusedPlugins',
@@ -190,7 +178,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:read'),
     responses: {
       200: withPlugin({
-        results: Type.Array(Type.Integer(), { description: 'Ids of unused plugins.', examples: [[2]] }),
+        results: List(Type.Integer(), 'Ids of unused plugins.', [2]),
       }),
     },
   }),
@@ -251,7 +239,7 @@ export const pluginRoutes = {
       200: Type.Object({
         from: Nullable(Text('The installed version.', '1.0.0')),
         to: Nullable(Text('The version that would be installed.', '1.1.0')),
-        changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+        changes: List(ActivityChange, 'Field by field and file by file.'),
       }),
     },
   }),
@@ -264,7 +252,7 @@ export const pluginRoutes = {
       200: Type.Object({
         release: acceptanceAnswer.release,
         accepted_release: acceptanceAnswer.accepted_release,
-        changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+        changes: List(ActivityChange, 'Field by field and file by file.'),
         source_known: Bool(
           'False when the files of the accepted release were not stored; `changes` then has no files.',
           true,
@@ -279,9 +267,7 @@ export const pluginRoutes = {
       'Requires the admin level. The projects of this organization run the accepted release until another one is accepted.',
     access: inOrganization('plugin:write'),
     body: Type.Object({
-      release: Type.Optional(
-        Type.String({ maxLength: 100, description: 'The `release` that was reviewed.', examples: ['3f2a9c0d'] }),
-      ),
+      release: Type.Optional(TextInput(100, 'The `release` that was reviewed.', '3f2a9c0d')),
     }),
     bodyOptional: true,
     mayConflict: true,

@@ -5,6 +5,7 @@ import {
   FreeObject,
   Integer,
   kibibyte,
+  List,
   mebibyte,
   NamedObject,
   ShapedObjectInput,
@@ -29,8 +30,7 @@ export const scimRoles = ['auditor', 'view_only', 'member', 'admin'] as const
 const schemasMax = 20
 const schemaCharactersMax = 200
 
-const Schemas = (schema: string) =>
-  Type.Array(Type.String(), { description: 'URNs of the schemas.', examples: [[schema]] })
+const Schemas = (schema: string) => List(Type.String(), 'URNs of the schemas.', [schema])
 const SchemasInput = (schema: string) =>
   Type.Array(Type.String({ maxLength: schemaCharactersMax }), {
     maxItems: schemasMax,
@@ -55,19 +55,17 @@ const userFields = {
   displayName: Type.Optional(Text('Name, as shown.', 'Ada Lovelace')),
   name: Type.Optional(FreeObject('Parts of the name.', { givenName: 'Ada', familyName: 'Lovelace' })),
   emails: Type.Optional(
-    Type.Array(Type.Unknown(), {
-      description: 'Addresses. The primary one counts, then that for work, then the first, then `userName`.',
-      examples: [[{ value: 'ada@acme.com', type: 'work', primary: true }]],
-    }),
+    List(Type.Unknown(), 'Addresses. The primary one counts, then that for work, then the first, then `userName`.', [
+      { value: 'ada@acme.com', type: 'work', primary: true },
+    ]),
   ),
   active: Type.Optional(
     Type.Unknown({ description: 'Whether the user is a member of the organization.', examples: [true] }),
   ),
   roles: Type.Optional(
-    Type.Array(Type.Unknown(), {
-      description: `Level in the organization: ${scimRoles.join(', ')}. Without it, new users are members.`,
-      examples: [[{ value: 'admin' }]],
-    }),
+    List(Type.Unknown(), `Level in the organization: ${scimRoles.join(', ')}. Without it, new users are members.`, [
+      { value: 'admin' },
+    ]),
   ),
 }
 
@@ -83,10 +81,9 @@ const groupFields = {
   displayName: Text('Name of the role.', 'Release managers'),
   externalId: Type.Optional(Text('Id at the identity provider.', '00g1')),
   members: Type.Optional(
-    Type.Array(Type.Unknown(), {
-      description: 'Provisioned users in the role.',
-      examples: [[{ value: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', display: 'ada@acme.com' }]],
-    }),
+    List(Type.Unknown(), 'Provisioned users in the role.', [
+      { value: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', display: 'ada@acme.com' },
+    ]),
   ),
 }
 const ScimGroup = NamedObject('ScimGroup', 'A group of the identity provider: a role of the organization.', {
@@ -114,7 +111,7 @@ const ScimList = <S extends TSchema>(resource: S, title: string) =>
       totalResults: Integer('How many there are.', 1),
       startIndex: Integer('Position of the first one, from 1.', 1),
       itemsPerPage: Integer('How many are listed.', 1),
-      Resources: Type.Array(resource, { description: 'The resources.' }),
+      Resources: List(resource, 'The resources.'),
     },
     { title, description: 'A page of resources.' },
   )

@@ -8,9 +8,13 @@ import {
   FreeObjectInput,
   InstantInput,
   Integer,
+  List,
   mebibyte,
   NamedObject,
+  NonEmptyTextInput,
   Nullable,
+  ObjectOf,
+  TextInput,
 } from '../schema.ts'
 
 /** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
@@ -39,22 +43,12 @@ export const EdgeEvent = NamedObject('EdgeEvent', 'An event that an edge has acc
     description: 'UUID of the event, for deduplication.',
     examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
   }),
-  event: Type.String({
-    minLength: 1,
-    maxLength: 200,
-    description: 'Name of the event.',
-    examples: ['checkout completed'],
-  }),
-  distinct_id: Type.String({
-    minLength: 1,
-    maxLength: 1000,
-    description: 'Distinct id of the person.',
-    examples: ['user-1'],
-  }),
+  event: NonEmptyTextInput(200, 'Name of the event.', 'checkout completed'),
+  distinct_id: NonEmptyTextInput(1000, 'Distinct id of the person.', 'user-1'),
   // As much as a whole request: what an edge has accepted must not be refused here.
   properties: FreeObjectInput(20 * mebibyte, 'Properties of the event.', { amount: 42 }),
   at: InstantInput('When it happened, by the clock of the first edge.'),
-  ip: Nullable(Type.String({ maxLength: 100, description: 'Address of the client.', examples: [null] })),
+  ip: Nullable(TextInput(100, 'Address of the client.', null)),
 })
 export const EdgeBatch = NamedObject('EdgeBatch', 'Events and counts of one project.', {
   id: Id,
@@ -66,34 +60,26 @@ export const EdgeBatch = NamedObject('EdgeBatch', 'Events and counts of one proj
     }),
   ),
   evaluations: Type.Optional(
-    Type.Object(
-      {
-        requests: Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Evaluation requests.',
-          examples: [120],
-        }),
-        flags: Type.Integer({
-          minimum: 0,
-          maximum: Number.MAX_SAFE_INTEGER,
-          description: 'Evaluated flags.',
-          examples: [840],
-        }),
-      },
-      { description: 'Number of evaluations since the last batch.' },
-    ),
+    ObjectOf('Number of evaluations since the last batch.', {
+      requests: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Evaluation requests.',
+        examples: [120],
+      }),
+      flags: Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Evaluated flags.',
+        examples: [840],
+      }),
+    }),
   ),
 })
 export type EdgeBatch = Static<typeof EdgeBatch>
 export type EdgeEvent = Static<typeof EdgeEvent>
 
-const DistinctId = Type.String({
-  minLength: 1,
-  maxLength: 1000,
-  description: 'Distinct id of the person.',
-  examples: ['user-1'],
-})
+const DistinctId = NonEmptyTextInput(1000, 'Distinct id of the person.', 'user-1')
 
 export const EdgeSubjectQuestion = NamedObject(
   'EdgeSubjectQuery',
@@ -106,8 +92,8 @@ export const EdgeSubjectQuestion = NamedObject(
     groups: Type.Array(
       Type.Object({
         type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type.', examples: [0] }),
-        type: Type.String({ maxLength: 1000, description: 'Name of the group type.', examples: ['company'] }),
-        key: Type.String({ maxLength: 1000, description: 'Key of the group.', examples: ['acme'] }),
+        type: TextInput(1000, 'Name of the group type.', 'company'),
+        key: TextInput(1000, 'Key of the group.', 'acme'),
       }),
       { maxItems: 5, description: 'Groups whose properties are needed.', examples: [[]] },
     ),
@@ -138,20 +124,14 @@ export type EdgeSubjectQuestion = Static<typeof EdgeSubjectQuestion>
 export const EdgeSubject = NamedObject('EdgeSubject', 'Stored data of a person and groups.', {
   person_properties: Nullable(FreeObject('Properties of the person; null without a person.', { plan: 'pro' })),
   group_properties: FreeObject('Group type → properties.', {}),
-  static_cohorts: Type.Array(Type.Integer(), {
-    description: 'Static cohorts that contain the person.',
-    examples: [[7]],
-  }),
+  static_cohorts: List(Type.Integer(), 'Static cohorts that contain the person.', [7]),
   hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.', examples: [{}] }),
   events: Type.Optional(
     Type.Record(
       Type.String(),
       Type.Object({
         first_day: Integer('First day in UTC, counted from 1970-01-01.', 20_000),
-        days: Type.Array(Type.Array(Type.Integer()), {
-          description: 'Pairs of a day and the number of events on it.',
-          examples: [[[20_000, 3]]],
-        }),
+        days: List(Type.Array(Type.Integer()), 'Pairs of a day and the number of events on it.', [[20_000, 3]]),
       }),
       { description: 'Event name → how often the person performed it.', examples: [{}] },
     ),
@@ -193,10 +173,7 @@ export const edgeRoutes = {
     responses: {
       200: Type.Object({
         received: Integer('Number of batches that were processed.', 1),
-        refused: Type.Array(Type.String(), {
-          examples: [[]],
-          description: 'Batches of projects that the key has no access to.',
-        }),
+        refused: List(Type.String(), 'Batches of projects that the key has no access to.', []),
       }),
     },
   }),

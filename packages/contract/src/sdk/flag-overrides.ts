@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { inProject, routesOf } from '../route.ts'
-import { FreeObjectInput, Instant, kibibyte, NamedObject, ProjectParams, Text } from '../schema.ts'
+import { FreeObjectInput, Instant, kibibyte, List, NamedObject, ProjectParams, Text } from '../schema.ts'
 
 export const overriddenFlagsMax = 20
 /** With its signature the token still fits into a link and a header. */
@@ -26,10 +26,10 @@ export type SignedFlagOverrides = Static<typeof SignedFlagOverrides>
 
 const FlagVariants = NamedObject('FlagVariants', 'The values that a flag can be overridden with.', {
   key: Text('Key of the flag.', 'pricing-test'),
-  variants: Type.Array(Type.String(), {
-    description: 'Keys of its variants; empty for a flag that is on or off.',
-    examples: [['control', 'large-button']],
-  }),
+  variants: List(Type.String(), 'Keys of its variants; empty for a flag that is on or off.', [
+    'control',
+    'large-button',
+  ]),
 })
 
 const route = routesOf('Flag overrides')
@@ -47,7 +47,7 @@ export const flagOverrideRoutes = {
       keys: Text('Up to 20 keys of flags, separated by commas.', 'new-checkout,pricing-test'),
     }),
     responses: {
-      200: Type.Object({ results: Type.Array(FlagVariants, { description: 'In the order of the keys.' }) }),
+      200: Type.Object({ results: List(FlagVariants, 'In the order of the keys.') }),
     },
   }),
   sign: route.post('/api/projects/:project_id/flag_overrides', {

@@ -6,8 +6,10 @@ import {
   EventStream,
   FreeObject,
   Integer,
+  List,
   NamedObject,
   Nullable,
+  ObjectOf,
   ShapedObject,
   shapeKeyword,
   Text,
@@ -25,7 +27,9 @@ const definitionsRoute = routesOf('Definitions (personal or project secret key)'
 
 const token = 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'
 
-const EvaluationRequest = Type.Object(
+const EvaluationRequest = NamedObject(
+  'EvaluationRequest',
+  'The person to evaluate flags for.',
   {
     token: Text('The project token, `phc_…`.', token),
     distinct_id: Text('Id of the person.', 'user-1'),
@@ -39,46 +43,32 @@ const EvaluationRequest = Type.Object(
       FreeObject('Properties of the person, in addition to the stored ones.', { plan: 'pro' }),
     ),
     group_properties: Type.Optional(FreeObject('Group type → properties.', { company: { plan: 'enterprise' } })),
-    flag_keys_to_evaluate: Type.Optional(
-      Type.Array(Type.String(), { description: 'Only these flags; all by default.' }),
-    ),
+    flag_keys_to_evaluate: Type.Optional(List(Type.String(), 'Only these flags; all by default.')),
     $anon_distinct_id: Type.Optional(Text('Distinct id before sign-in.')),
     $device_id: Type.Optional(Text('Device id, for flags that bucket by device.')),
-    evaluation_contexts: Type.Optional(
-      Type.Array(Type.String(), { description: 'Only flags without contexts or with one of these.' }),
-    ),
+    evaluation_contexts: Type.Optional(List(Type.String(), 'Only flags without contexts or with one of these.')),
     evaluation_runtime: Type.Optional(
       Type.String({ enum: ['server', 'client'], description: 'Where the SDK runs; detected by default.' }),
     ),
   },
-  {
-    title: 'EvaluationRequest',
-    description: 'The person to evaluate flags for.',
-    examples: [{ token, distinct_id: 'user-1', person_properties: { plan: 'pro' } }],
-  },
+  { token, distinct_id: 'user-1', person_properties: { plan: 'pro' } },
 )
 const FlagDetail = NamedObject('EvaluatedFlag', 'The value of a flag for one person.', {
   key: Text('Key of the flag.', 'new-checkout'),
   enabled: Bool('Whether the flag is on.', true),
   variant: Nullable(Text('Key of the variant.', null)),
-  reason: Type.Object(
-    {
-      code: Text('Code of the reason.', 'condition_match'),
-      condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
-      description: Text('The reason in words.', 'Matched condition set 1'),
-    },
-    { description: 'Why the flag has this value.' },
-  ),
-  metadata: Type.Object(
-    {
-      id: Integer('Id of the flag.', 12),
-      version: Integer('Version of the flag.', 1),
-      description: Type.Null({ description: 'Always null.' }),
-      payload: Nullable(Text('JSON text.', null)),
-      has_experiment: Bool('Always false.', false),
-    },
-    { description: 'Details of the flag.' },
-  ),
+  reason: ObjectOf('Why the flag has this value.', {
+    code: Text('Code of the reason.', 'condition_match'),
+    condition_index: Nullable(Integer('Index of the condition that decided.', 0)),
+    description: Text('The reason in words.', 'Matched condition set 1'),
+  }),
+  metadata: ObjectOf('Details of the flag.', {
+    id: Integer('Id of the flag.', 12),
+    version: Integer('Version of the flag.', 1),
+    description: Type.Null({ description: 'Always null.' }),
+    payload: Nullable(Text('JSON text.', null)),
+    has_experiment: Bool('Always false.', false),
+  }),
 })
 const evaluated = {
   errorsWhileComputingFlags: Bool('Whether a flag could not be evaluated, or stored data was unavailable.', false),
@@ -94,7 +84,9 @@ const EvaluationValues = NamedObject('EvaluationValues', 'With `v=1`: values and
   featureFlags: FreeObject('Flag key → variant, true or false.', { 'new-checkout': true }),
   featureFlagPayloads: FreeObject('Flag key → payload as JSON text.', {}),
 })
-const DecideAnswer = Type.Object(
+const DecideAnswer = NamedObject(
+  'DecideResult',
+  'Values of flags, and the configuration of older clients.',
   {
     featureFlags: Type.Optional(
       Type.Unknown({
@@ -106,14 +98,10 @@ const DecideAnswer = Type.Object(
     flags: Type.Optional(Type.Record(Type.String(), FlagDetail, { description: 'With `v=4`: flag key → value.' })),
     errorsWhileComputingFlags: Type.Optional(evaluated.errorsWhileComputingFlags),
   },
-  {
-    title: 'DecideResult',
-    description: 'Values of flags, and the configuration of older clients.',
-    examples: [{ featureFlags: { 'new-checkout': true }, featureFlagPayloads: {}, errorsWhileComputingFlags: false }],
-  },
+  { featureFlags: { 'new-checkout': true }, featureFlagPayloads: {}, errorsWhileComputingFlags: false },
 )
 const Definitions = NamedObject('FlagDefinitions', 'Definitions for SDKs that evaluate locally.', {
-  flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
+  flags: List(ShapedObject(FlagDefinition), 'Definitions of the flags.'),
   group_type_mapping: Type.Record(Type.String(), Type.String(), {
     description: 'Group type index → name.',
     examples: [{ 0: 'company' }],
@@ -130,25 +118,21 @@ const event = {
 }
 const api_key = Type.Optional(Text('The project token, `phc_…`.', token))
 const Event = NamedObject('Event', 'Something that a person did.', event)
-const CapturedEvent = Type.Object(
+const CapturedEvent = NamedObject(
+  'CapturedEvent',
+  'One event with the project token.',
   { api_key, ...event },
-  {
-    title: 'CapturedEvent',
-    description: 'One event with the project token.',
-    examples: [{ api_key: token, event: 'checkout completed', distinct_id: 'user-1', properties: { amount: 42 } }],
-  },
+  { api_key: token, event: 'checkout completed', distinct_id: 'user-1', properties: { amount: 42 } },
 )
-const EventBatch = Type.Object(
+const EventBatch = NamedObject(
+  'EventBatch',
+  'Several events with the project token.',
   {
     api_key,
-    batch: Type.Array(Event, { description: 'Events in the order in which they happened.' }),
+    batch: List(Event, 'Events in the order in which they happened.'),
     sent_at: Type.Optional(Text('Clock of the client, to correct timestamps.', '2026-03-01T09:30:00.000Z')),
   },
-  {
-    title: 'EventBatch',
-    description: 'Several events with the project token.',
-    examples: [{ api_key: token, batch: [{ event: 'checkout completed', distinct_id: 'user-1' }] }],
-  },
+  { api_key: token, batch: [{ event: 'checkout completed', distinct_id: 'user-1' }] },
 )
 const Events = Type.Union([CapturedEvent, EventBatch], {
   title: 'Events',
@@ -180,17 +164,13 @@ const OfrepProblem = NamedObject('OfrepError', 'An error in the shape of OFREP.'
   errorDetails: Text('Message for people.', 'There is no flag with this key.'),
 })
 const OfrepFlags = NamedObject('OfrepFlags', 'Values of all flags for one context.', {
-  flags: Type.Array(OfrepFlag, { description: 'Values of all flags.' }),
+  flags: List(OfrepFlag, 'Values of all flags.'),
   eventStreams: Type.Optional(
-    Type.Array(FreeObject(), {
-      description: 'Streams that announce changes.',
-      examples: [[{ type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } }]],
-    }),
+    List(FreeObject(), 'Streams that announce changes.', [
+      { type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } },
+    ]),
   ),
-  metadata: Type.Object(
-    { flagSetId: Text('Id of the project.', '1') },
-    { description: 'Metadata of all flags, as OpenFeature names it.' },
-  ),
+  metadata: ObjectOf('Metadata of all flags, as OpenFeature names it.', { flagSetId: Text('Id of the project.', '1') }),
 })
 
 const tokenQuery = Type.Optional(Text('Project token; selects the project of a personal API key.', token))
@@ -305,10 +285,7 @@ export const sdkRoutes = [
         [shapeKeyword]: NamedObject('BrowserConfig', 'Configuration of posthog-js.', {
           token: Text('The project token.', token),
           hasFeatureFlags: Bool('Whether SDKs evaluate flags.', true),
-          supportedCompression: Type.Array(Type.String(), {
-            description: 'Encodings that the server accepts.',
-            examples: [['gzip', 'gzip-js']],
-          }),
+          supportedCompression: List(Type.String(), 'Encodings that the server accepts.', ['gzip', 'gzip-js']),
         }),
       }),
     },

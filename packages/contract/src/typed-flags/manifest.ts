@@ -6,11 +6,14 @@ import {
   FreeValueInput,
   Instant,
   Integer,
+  List,
   mebibyte,
   NamedObject,
   Nullable,
+  ObjectOf,
   ProjectParams,
   Text,
+  TextInput,
 } from '../schema.ts'
 
 /** The Manifest Management API, version 0, of the OpenFeature CLI. */
@@ -29,7 +32,7 @@ export const ManifestFlag = NamedObject('ManifestFlag', 'A flag as the OpenFeatu
 export type ManifestFlag = Static<typeof ManifestFlag>
 
 const Manifest = NamedObject('Manifest', 'The flags of a project, for code generators.', {
-  flags: Type.Array(ManifestFlag, { description: 'Flags that are not archived, by key.' }),
+  flags: List(ManifestFlag, 'Flags that are not archived, by key.'),
 })
 const ManifestFlagAnswer = NamedObject('ManifestFlagResult', 'The flag as it is stored.', {
   flag: ManifestFlag,
@@ -40,23 +43,20 @@ const Archived = NamedObject('ManifestArchived', 'The flag is archived.', {
   archivedAt: Instant('When the flag was archived.'),
 })
 const ManifestProblem = NamedObject('ManifestError', 'An error in the shape of the manifest API.', {
-  error: Type.Object(
-    {
-      message: Text('What is wrong.', 'Flag not found.'),
-      status: Integer('Status of the response.', 404),
-      details: Type.Optional(
-        Type.Array(
-          Type.Object({
-            field: Type.Optional(Text('The field at fault.', 'key')),
-            code: Type.Optional(Text('Code of the error.', 'unique')),
-            message: Type.Optional(Text('What is wrong with it.', 'Taken.')),
-          }),
-          { description: 'Fields at fault.' },
-        ),
+  error: ObjectOf('The error.', {
+    message: Text('What is wrong.', 'Flag not found.'),
+    status: Integer('Status of the response.', 404),
+    details: Type.Optional(
+      List(
+        Type.Object({
+          field: Type.Optional(Text('The field at fault.', 'key')),
+          code: Type.Optional(Text('Code of the error.', 'unique')),
+          message: Type.Optional(Text('What is wrong with it.', 'Taken.')),
+        }),
+        'Fields at fault.',
       ),
-    },
-    { description: 'The error.' },
-  ),
+    ),
+  }),
 })
 
 const type = Type.Union(
@@ -66,9 +66,7 @@ const type = Type.Union(
 const written = {
   key: Type.String({ minLength: 1, maxLength: flagKeyCharactersMax, ...key }),
   type,
-  name: Type.Optional(
-    Type.String({ maxLength: descriptionCharactersMax, description: 'Used if there is no description.' }),
-  ),
+  name: Type.Optional(TextInput(descriptionCharactersMax, 'Used if there is no description.')),
   description: Type.Optional(Nullable(Type.String({ maxLength: descriptionCharactersMax, ...description }))),
 }
 const value = FreeValueInput(mebibyte, defaultValue.description, false)
