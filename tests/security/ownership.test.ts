@@ -1,26 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
+import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
 const ownerLevel = 15
 
 onEachDatabase('the owner of an organization, on two nodes', dialect => {
-  let database: TestDatabase
   let nodes: readonly [Scenario, Scenario]
   let people: readonly { readonly uuid: string; readonly key: string }[]
 
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    const one = await startScenario(dialect, { databaseUrl: database.url })
-    nodes = [one, await startScenario(dialect, { databaseUrl: database.url })]
+    const one = await startScenario(dialect)
+    nodes = [one, await one.startAnother()]
     const owner = (await one.get('/api/users/@me/')).body
     const joined = [await one.join('ann', 8), await one.join('bob', 8), await one.join('cyd', 8)]
     people = [{ uuid: owner.uuid, key: one.key }, ...joined.map(({ uuid, key }) => ({ uuid, key }))]
   }, 120_000)
-  afterAll(async () => {
-    for (const node of nodes) await node.close()
-    await database.drop()
-  })
+  afterAll(() => nodes[0].close())
 
   const owners = async (): Promise<string[]> => {
     const rows = await nodes[0].halyard.storage.kysely

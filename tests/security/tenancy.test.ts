@@ -1,8 +1,9 @@
 import { allRoutes, fullScopeOf, type Route, scopeObjects } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
-import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import type { Client, Scenario } from '../../packages/server/src/testing/scenario.ts'
+import { suiteScenario } from '../../packages/server/src/testing/suite-scenario.ts'
 
 /** In the name of everything that the victim owns: a response to a stranger that contains it has leaked. */
 const mark = 'Xk7-victims-own'
@@ -48,14 +49,11 @@ const send = (client: Client, route: Route, path: string) => {
 const guarded = allRoutes.filter(route => route.access.kind === 'key')
 
 onEachDatabase('every route of the contract', dialect => {
-  let s: Scenario
-  let database: TestDatabase
+  const s = suiteScenario(dialect)
   let victim: Seeds
   let stranger: Awaited<ReturnType<Scenario['stranger']>>
 
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    s = await startScenario(dialect, { databaseUrl: database.url })
     stranger = await s.stranger('mallory')
     const member = await s.join('victim')
     await s.patch(`${s.project}/`, { name: `${mark} project` })
@@ -92,10 +90,6 @@ onEachDatabase('every route of the contract', dialect => {
       },
     }
   }, 120_000)
-  afterAll(async () => {
-    await s.close()
-    await database.drop()
-  })
 
   it('with a key of another organization: 404, and no data of the victim in the response', async () => {
     for (const route of guarded) {
@@ -115,7 +109,7 @@ onEachDatabase('every route of the contract', dialect => {
       parent_lookup_organization_id: stranger.organization.split('/').at(-1)!,
       objects: victim.objects,
     }
-    const before = await contentOf(database.url)
+    const before = await contentOf(s.databaseUrl)
     for (const route of guarded) {
       if (!/:(?!project_id|parent_lookup_organization_id)\w+/.test(route.path)) continue
       const reply = await send(stranger, route, pathOf(route, own))
@@ -123,7 +117,7 @@ onEachDatabase('every route of the contract', dialect => {
       expect([400, 403, 404, 405], ownVersionOf).toContain(reply.status)
       expect(reply.text, `${route.method} ${route.path}`).not.toContain(`"${mark}`)
     }
-    expect(await contentOf(database.url)).toEqual(before)
+    expect(await contentOf(s.databaseUrl)).toEqual(before)
   }, 120_000)
 
   it('lists only objects of the caller', async () => {

@@ -51,6 +51,8 @@ export interface Scenario extends RunningServer {
   readonly halyard: Halyard
   readonly databaseUrl: string
   readonly personsUrl: string | undefined
+  /** Another node on the same database, which is closed with this one. */
+  startAnother(options?: ScenarioOptions): Promise<Scenario>
   close(): Promise<void>
 }
 
@@ -100,11 +102,18 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   })
   const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
   const server = await visitServer(url, ownerKey)
+  const others: Scenario[] = []
   return {
     ...(events ? events.countBeforeReads(server, halyard, config) : { ...server, halyard }),
     databaseUrl: config.databaseUrl,
     personsUrl,
+    async startAnother(more) {
+      const other = await startScenario(dialect, { ...more, databaseUrl: config.databaseUrl, personsUrl })
+      others.push(other)
+      return other
+    },
     async close() {
+      for (const other of others) await other.close()
       await halyard.close()
       await events?.drop()
       await persons?.drop()
@@ -123,18 +132,14 @@ export interface TwoNodes {
 }
 
 export async function startTwoNodes(dialect: DialectName, options: ScenarioOptions = {}): Promise<TwoNodes> {
-  const database = await createTestDatabase(dialect)
-  const start = () => startScenario(dialect, { ...options, databaseUrl: database.url })
-  const nodes = [await start(), await start()] as const
+  const one = await startScenario(dialect, options)
+  const nodes = [one, await one.startAnother(options)] as const
   let turn = 0
   return {
-    one: nodes[0],
+    one,
     two: nodes[1],
     inTurn: ({ key }) => nodes[turn++ % 2]!.as(key || undefined),
-    async close() {
-      for (const node of nodes) await node.close()
-      await database.drop()
-    },
+    close: () => one.close(),
   }
 }
 

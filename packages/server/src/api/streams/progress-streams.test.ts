@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { freeLeases, onEachDatabase } from '../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../testing/event-source.ts'
 import { workerBusGroup } from '../../testing/peer-group.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -19,23 +19,15 @@ const publicJobs = { Talk: { payload: {} }, Wait: { payload: {} } }
 
 // SQLite nodes are workers of one process; PostgreSQL nodes share nothing but the database.
 onEachDatabase('progress on the stream of changes', dialect => {
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   const opened: OpenStream[] = []
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
     const buses = dialect === 'sqlite' ? workerBusGroup(2) : []
-    const start = (index: number) =>
-      startScenario(dialect, { databaseUrl: database.url, ...(buses[index] && { peers: buses[index] }) })
-    s = await start(0)
-    other = await start(1)
+    s = await startScenario(dialect, { ...(buses[0] && { peers: buses[0] }) })
+    other = await s.startAnother({ ...(buses[1] && { peers: buses[1] }) })
   })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
-  })
+  afterAll(() => s.close())
   afterEach(() => {
     for (const stream of opened.splice(0)) stream.close()
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../../config.ts'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { freeLeases, onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { type SmtpServer, startSmtpServer } from '../../testing/smtp-server.ts'
@@ -12,26 +12,22 @@ const publicUrl = 'https://flags.example.com'
 onEachDatabase('emails', dialect => {
   const injector = createFaultInjector()
   let smtp: SmtpServer
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   let ann: Awaited<ReturnType<typeof join>>
   beforeAll(async () => {
     smtp = await startSmtpServer()
-    database = await createTestDatabase(dialect)
     const environment = {
       HALYARD_SMTP_URL: smtp.url,
       HALYARD_PUBLIC_URL: publicUrl,
       HALYARD_SECRET_KEY: 'the same on all nodes',
     }
-    s = await startScenario(dialect, { databaseUrl: database.url, storage: injector, environment })
-    other = await startScenario(dialect, { databaseUrl: database.url, environment })
+    s = await startScenario(dialect, { storage: injector, environment })
+    other = await s.startAnother({ environment })
     ann = await join('ann')
   })
   afterAll(async () => {
-    await other?.close()
     await s?.close()
-    await database?.drop()
     smtp?.close()
   })
   beforeEach(() => {

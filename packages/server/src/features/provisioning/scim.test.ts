@@ -1,24 +1,22 @@
 import { scimErrorSchema, scimGroupSchema, scimListSchema, scimPatchSchema, scimUserSchema } from '@halyard/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { onEachDatabase } from '../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
 import { addVerifiedDomain, verifyAddress } from '../../testing/single-sign-on.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 
 const scimType = { 'content-type': 'application/scim+json' }
 const password = 'correct horse battery'
 
 onEachDatabase('provisioning by SCIM', dialect => {
-  let database: TestDatabase
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let other: Scenario
   let scim: Client
   let root: string
   let members: string
   let passwordHash: string | null
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    s = await startScenario(dialect, { databaseUrl: database.url })
-    other = await startScenario(dialect, { databaseUrl: database.url })
+    other = await s.startAnother()
     const token = await s.post(`${s.organization}/scim_tokens/`, { label: 'Entra ID' })
     expect(token.status, token.text).toBe(201)
     scim = s.as(token.body.value)
@@ -29,11 +27,6 @@ onEachDatabase('provisioning by SCIM', dialect => {
     const accounts = s.halyard.storage.kysely.selectFrom('users').select('password_hash')
     passwordHash = (await accounts.where('id', '=', id).executeTakeFirstOrThrow()).password_hash
   }, 60_000)
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
-  })
 
   const person = (name: string, more: object = {}) => ({
     schemas: [scimUserSchema],

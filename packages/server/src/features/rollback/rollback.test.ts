@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { freeLeases, onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import type { Scenario } from '../../testing/scenario.ts'
+import { suiteScenario } from '../../testing/suite-scenario.ts'
 import { rollBack } from './roll-back.ts'
 
 const minute = 60_000
@@ -13,20 +14,12 @@ const condition = (metric: unknown, operator: string, threshold: number, more = 
 
 onEachDatabase('rollback', dialect => {
   const injector = createFaultInjector()
-  let database: TestDatabase
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let other: Scenario
   let flags: string
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    s = await startScenario(dialect, { databaseUrl: database.url, storage: injector })
-    other = await startScenario(dialect, { databaseUrl: database.url })
+    other = await s.startAnother()
     flags = `${s.project}/feature_flags/`
-  })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
   })
 
   const make = async (key: string, rollback: object, more = {}) =>

@@ -1,27 +1,21 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const password = 'correct horse battery'
 const factors = '/api/users/@me/second_factors/'
 
 onEachDatabase('second factor', dialect => {
-  let database: TestDatabase
   let nodes: readonly Scenario[]
   let s: Scenario
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
     const environment = { HALYARD_SECRET_KEY: 'the same on all nodes', TRUST_PROXY: '1' }
-    const options = { databaseUrl: database.url, environment }
-    s = await startScenario(dialect, options)
-    nodes = [s, await startScenario(dialect, options)]
+    s = await startScenario(dialect, { environment })
+    nodes = [s, await s.startAnother({ environment })]
   }, 120_000)
-  afterAll(async () => {
-    for (const node of nodes ?? []) await node.close()
-    await database?.drop()
-  })
+  afterAll(() => s?.close())
 
   let addresses = 0
   const place = () => ({ 'x-forwarded-for': `192.0.2.${addresses++}` })

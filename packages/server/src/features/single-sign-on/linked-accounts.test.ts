@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
 import { type DnsServer, startDnsServer } from '../../testing/dns-server.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import {
@@ -14,7 +14,6 @@ import {
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
 
 onEachDatabase('accounts that single sign-on finds', dialect => {
-  let database: TestDatabase
   let issuer: TokenIssuer
   let dns: DnsServer
   let s: Scenario
@@ -22,18 +21,16 @@ onEachDatabase('accounts that single sign-on finds', dialect => {
   beforeAll(async () => {
     issuer = await startTokenIssuer()
     dns = await startDnsServer()
-    database = await createTestDatabase(dialect)
     const environment = {
       HALYARD_TRUSTED_ORIGINS: issuer.url,
       HALYARD_DNS_SERVERS: dns.address,
       HALYARD_FOUR_EYES_DAYS: '30',
     }
-    s = await startScenario(dialect, { databaseUrl: database.url, environment })
+    s = await startScenario(dialect, { environment })
     providerId = await addProvider(s, issuer.url)
   }, 60_000)
   afterAll(async () => {
     await s.close()
-    await database.drop()
     await issuer.close()
     await dns.close()
   })
@@ -138,8 +135,7 @@ onEachDatabase('accounts that single sign-on finds', dialect => {
   it('asks an issuer that is down once, however many lookups there are', async () => {
     const down = await startTokenIssuer()
     down.isDown = true
-    const fresh = await startScenario(dialect, {
-      databaseUrl: database.url,
+    const fresh = await s.startAnother({
       environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${down.url}` },
     })
     const id = await addProvider(fresh, down.url)
@@ -151,7 +147,6 @@ onEachDatabase('accounts that single sign-on finds', dialect => {
     down.isDown = false
     expect((await fresh.post(`${fresh.organization}/identity_providers/${id}/test/`)).body.is_usable).toBe(true)
     await startSignIn(fresh, id)
-    await fresh.close()
     await down.close()
   })
 })

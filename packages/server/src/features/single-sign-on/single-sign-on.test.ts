@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
 import {
   addProvider,
@@ -31,7 +31,6 @@ async function addAuthenticatorApp(client: Client) {
 }
 
 onEachDatabase('single sign-on', dialect => {
-  let database: TestDatabase
   let issuer: TokenIssuer
   let s: Scenario
   let other: Scenario
@@ -39,14 +38,13 @@ onEachDatabase('single sign-on', dialect => {
   let roleId: string
   beforeAll(async () => {
     issuer = await startTokenIssuer()
-    database = await createTestDatabase(dialect)
     const environment = {
       HALYARD_TRUSTED_ORIGINS: issuer.url,
       HALYARD_OWNER_EMAIL: credentials.email,
       HALYARD_OWNER_PASSWORD: credentials.password,
     }
-    s = await startScenario(dialect, { databaseUrl: database.url, environment })
-    other = await startScenario(dialect, { databaseUrl: database.url, environment })
+    s = await startScenario(dialect, { environment })
+    other = await s.startAnother({ environment })
     roleId = (await s.post(`${s.organization}/roles/`, { name: 'Checkout' })).body.id
     providerId = await addProvider(s, issuer.url, {
       group_mappings: [
@@ -58,8 +56,6 @@ onEachDatabase('single sign-on', dialect => {
   }, 60_000)
   afterAll(async () => {
     await s.close()
-    await other.close()
-    await database.drop()
     await issuer.close()
   })
 

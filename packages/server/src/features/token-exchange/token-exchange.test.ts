@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
 import { type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
 import { startTokenIssuer, type TokenIssuer } from '../../testing/token-issuer.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
@@ -66,21 +66,17 @@ const shapes = {
 } as const
 
 onEachDatabase('token exchange', dialect => {
-  let database: TestDatabase
   let issuer: TokenIssuer
   let s: Scenario
   let other: Scenario
   beforeAll(async () => {
     issuer = await startTokenIssuer()
-    database = await createTestDatabase(dialect)
-    const options = { databaseUrl: database.url, environment: { HALYARD_TRUSTED_ORIGINS: issuer.url } }
+    const options = { environment: { HALYARD_TRUSTED_ORIGINS: issuer.url } }
     s = await startScenario(dialect, options)
-    other = await startScenario(dialect, options)
+    other = await s.startAnother(options)
   }, 60_000)
   afterAll(async () => {
     await s.close()
-    await other.close()
-    await database.drop()
     await issuer.close()
   })
 
@@ -245,8 +241,7 @@ onEachDatabase('token exchange', dialect => {
     expect((await exchange(id, await gitHubToken({ repository: 'nul\u0000' }))).status).toBe(400)
     expect((await exchange(id, await gitHubToken({ 'other\u0000': 'nul\u0000' }))).status).toBe(200)
     const down = await startTokenIssuer()
-    const own = { databaseUrl: database.url, environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${down.url}` } }
-    const node = await startScenario(dialect, own)
+    const node = await s.startAnother({ environment: { HALYARD_TRUSTED_ORIGINS: `${issuer.url},${down.url}` } })
     const relationship = (await node.post(`${s.organization}/trust_relationships/`, content({ issuer: down.url }))).body
     const token = await down.sign({ aud: audience, ...shapes.GitHub.claims })
     down.isDown = true
@@ -254,7 +249,6 @@ onEachDatabase('token exchange', dialect => {
     expect(attempts.map(({ body }) => body.error)).toEqual(Array(3).fill('temporarily_unavailable'))
     await exchange(relationship.id, token, node)
     expect(down.requests).toHaveLength(1)
-    await node.close()
     await down.close()
   })
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { AuditEntry } from '@halyard/contract'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { freeLeases, onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { canonicalJson, verifyChain } from '../audit/verify-chain.ts'
 
@@ -18,7 +18,6 @@ interface Received {
 }
 
 onEachDatabase('webhooks for the audit log', dialect => {
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   let receiver: Server
@@ -39,15 +38,12 @@ onEachDatabase('webhooks for the audit log', dialect => {
     }).listen(0, '127.0.0.1')
     await once(receiver, 'listening')
     origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-    database = await createTestDatabase(dialect)
     const environment = { HALYARD_TRUSTED_ORIGINS: origin }
-    s = await startScenario(dialect, { databaseUrl: database.url, environment })
-    other = await startScenario(dialect, { databaseUrl: database.url, environment })
+    s = await startScenario(dialect, { environment })
+    other = await s.startAnother({ environment })
   })
   afterAll(async () => {
-    await other.close()
     await s.close()
-    await database.drop()
     receiver.close()
   })
   beforeEach(() => {

@@ -4,13 +4,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import {
-  createTestDatabase,
-  freeLeases,
-  onEachDatabase,
-  type TestDatabase,
-  writeDirectly,
-} from '../../testing/databases.ts'
+import { freeLeases, onEachDatabase, writeDirectly } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
@@ -24,7 +18,6 @@ interface Received {
 
 onEachDatabase('webhooks', dialect => {
   const injector = createFaultInjector()
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   let receiver: Server
@@ -48,15 +41,12 @@ onEachDatabase('webhooks', dialect => {
     }).listen(0, '127.0.0.1')
     await once(receiver, 'listening')
     origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
-    database = await createTestDatabase(dialect)
     const environment = { HALYARD_TRUSTED_ORIGINS: origin }
-    s = await startScenario(dialect, { databaseUrl: database.url, storage: injector, environment })
-    other = await startScenario(dialect, { databaseUrl: database.url, environment })
+    s = await startScenario(dialect, { storage: injector, environment })
+    other = await s.startAnother({ environment })
   })
   afterAll(async () => {
-    await other.close()
     await s.close()
-    await database.drop()
     receiver.close()
   })
   beforeEach(() => {

@@ -1,32 +1,26 @@
 import type { DatabaseConnection, Dialect, Driver } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../testing/databases.ts'
+import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
 
 onEachDatabase('change requests at the same moment', dialect => {
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   let ann: Client & { id: number }
   /** Runs once, after the next decision was committed. */
   let afterDecision: (() => Promise<unknown>) | undefined
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
     const wrapDialect = (wrapped: Dialect): Dialect => ({
       createAdapter: () => wrapped.createAdapter(),
       createDriver: () => pausingDriver(wrapped.createDriver()),
       createIntrospector: db => wrapped.createIntrospector(db),
       createQueryCompiler: () => wrapped.createQueryCompiler(),
     })
-    s = await startScenario(dialect, { databaseUrl: database.url, storage: { wrapDialect } })
-    other = await startScenario(dialect, { databaseUrl: database.url })
+    s = await startScenario(dialect, { storage: { wrapDialect } })
+    other = await s.startAnother()
     ann = await s.join('ann')
   })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
-  })
+  afterAll(() => s.close())
 
   function pausingDriver(driver: Driver): Driver {
     const deciding = new WeakSet<DatabaseConnection>()

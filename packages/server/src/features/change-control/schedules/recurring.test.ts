@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../../instant.ts'
-import {
-  createTestDatabase,
-  freeLeases,
-  onEachDatabase,
-  type TestDatabase,
-  writeDirectly,
-} from '../../../testing/databases.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import { freeLeases, onEachDatabase, writeDirectly } from '../../../testing/databases.ts'
+import type { Scenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 
 const hour = 3_600_000
 /** A Monday at midnight in UTC, at least two days away: every run of a test lies in the future when it is planned. */
@@ -18,20 +13,12 @@ const monday = (): number => {
 }
 
 onEachDatabase('recurring changes', dialect => {
-  let database: TestDatabase
-  let s: Scenario
+  const s = suiteScenario(dialect)
   let other: Scenario
   let ann: Awaited<ReturnType<Scenario['join']>>
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    s = await startScenario(dialect, { databaseUrl: database.url })
-    other = await startScenario(dialect, { databaseUrl: database.url })
+    other = await s.startAnother()
     ann = await s.join('ann')
-  })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
   })
 
   /** A project of its own, with a flag that is off. */

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../../instant.ts'
 import { expectAtomic, savedFlags } from '../../../testing/atomicity.ts'
-import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../../testing/databases.ts'
+import { freeLeases, onEachDatabase } from '../../../testing/databases.ts'
 import { createFaultInjector } from '../../../testing/failing-statement.ts'
-import { type Scenario, startScenario } from '../../../testing/scenario.ts'
+import type { Scenario } from '../../../testing/scenario.ts'
+import { suiteScenario } from '../../../testing/suite-scenario.ts'
 import { applyChange } from './run-schedules.ts'
 
 const minute = 60_000
@@ -12,22 +13,14 @@ const rollout = (percentage: number | null) => ({ groups: [{ properties: [], rol
 
 onEachDatabase('scheduled changes', dialect => {
   const injector = createFaultInjector()
-  let database: TestDatabase
-  let s: Scenario
+  const s = suiteScenario(dialect, { storage: injector })
   let other: Scenario
   let flags: string
   let schedules: string
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    s = await startScenario(dialect, { databaseUrl: database.url, storage: injector })
-    other = await startScenario(dialect, { databaseUrl: database.url })
+    other = await s.startAnother()
     flags = `${s.project}/feature_flags/`
     schedules = `${s.project}/scheduled_changes/`
-  })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
   })
 
   const make = async (key: string, more = {}) => (await s.post(flags, { key, ...more })).body

@@ -1,32 +1,24 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../testing/databases.ts'
+import { onEachDatabase } from '../../../testing/databases.ts'
 import { type OpenStream, openStream } from '../../../testing/event-source.ts'
 import { workerBusGroup } from '../../../testing/peer-group.ts'
 import { type Client, type Scenario, startScenario } from '../../../testing/scenario.ts'
 
 // SQLite nodes are workers of one process; PostgreSQL nodes share nothing but the database.
 onEachDatabase('who has a flag open', dialect => {
-  let database: TestDatabase
   let s: Scenario
   let other: Scenario
   let anna: Client & { uuid: string }
   let flag: string
   const opened: OpenStream[] = []
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
     const buses = dialect === 'sqlite' ? workerBusGroup(2) : []
-    const start = (index: number) =>
-      startScenario(dialect, { databaseUrl: database.url, ...(buses[index] && { peers: buses[index] }) })
-    s = await start(0)
-    other = await start(1)
+    s = await startScenario(dialect, { ...(buses[0] && { peers: buses[0] }) })
+    other = await s.startAnother({ ...(buses[1] && { peers: buses[1] }) })
     anna = await s.join('Anna')
     flag = `${s.project}/feature_flags/${(await s.post(`${s.project}/feature_flags/`, { key: 'shared' })).body.id}`
   })
-  afterAll(async () => {
-    await other.close()
-    await s.close()
-    await database.drop()
-  })
+  afterAll(() => s.close())
   afterEach(() => {
     for (const stream of opened.splice(0)) stream.close()
   })

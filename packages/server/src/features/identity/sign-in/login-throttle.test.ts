@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../testing/databases.ts'
+import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 import { createLoginThrottle } from './login-throttle.ts'
 
@@ -10,19 +10,14 @@ const password = 'correct horse battery'
 const times = (count: number) => Array.from({ length: count }, (_, n) => n)
 
 onEachDatabase('sign-ins on two nodes', dialect => {
-  let database: TestDatabase
   let nodes: readonly Scenario[]
   beforeAll(async () => {
-    database = await createTestDatabase(dialect)
-    const options = { databaseUrl: database.url, environment: { TRUST_PROXY: '1' } }
+    const options = { environment: { TRUST_PROXY: '1' } }
     const one = await startScenario(dialect, options)
-    nodes = [one, await startScenario(dialect, options)]
+    nodes = [one, await one.startAnother(options)]
     for (const name of ['ann', 'bob', 'cyd', 'dan']) await one.join(name)
   }, 120_000)
-  afterAll(async () => {
-    for (const node of nodes) await node.close()
-    await database.drop()
-  })
+  afterAll(() => nodes[0]?.close())
 
   const signIn = async (node: number, email: string, guess: string, address = '192.0.2.1') =>
     (

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../../testing/databases.ts'
+import { onEachDatabase } from '../../../../testing/databases.ts'
 import { enablePlugin } from '../../../../testing/enabled-plugins.ts'
 import { createFaultInjector } from '../../../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../../../testing/scenario.ts'
@@ -15,7 +15,6 @@ const muchLater = (): Instant => plusMilliseconds(instantOf(new Date()), 2 * 60_
 
 onEachDatabase('deliveries to plugins', dialect => {
   const injector = createFaultInjector()
-  let shared: TestDatabase
   let s: Scenario
   let other: Scenario
   let server: Server
@@ -35,15 +34,12 @@ onEachDatabase('deliveries to plugins', dialect => {
     })
     await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
     host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-    shared = await createTestDatabase(dialect)
     const environment = { HALYARD_TRUSTED_ORIGINS: `http://${host}` }
-    s = await startScenario(dialect, { databaseUrl: shared.url, environment, storage: injector })
-    other = await startScenario(dialect, { databaseUrl: shared.url, environment })
+    s = await startScenario(dialect, { environment, storage: injector })
+    other = await s.startAnother({ environment })
   })
   afterAll(async () => {
     await s.close()
-    await other.close()
-    await shared.drop()
     server.close()
   })
   afterEach(async () => {
