@@ -1,11 +1,12 @@
 import { type ApiKey, routes, type User } from '@halyard/contract'
 import { Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { KeyName, ScopeBadges } from '../keys/access-fields.tsx'
 import { useCall } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
@@ -108,7 +109,7 @@ function Keys() {
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
-  const keys = useQuery({ queryKey: ['api-keys'], queryFn: ({ signal }) => call(routes.apiKeys.list, { signal }) })
+  const keys = useApiQuery(['api-keys'], routes.apiKeys.list, {})
   const refresh = () => queries.invalidateQueries({ queryKey: ['api-keys'] })
   const revoke = async (key: ApiKey) => {
     await call(routes.apiKeys.remove, { params: { key_id: key.id } })

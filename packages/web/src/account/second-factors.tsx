@@ -1,10 +1,11 @@
 import { type SecondFactors as Factors, type NewSecondFactor, routes } from '@halyard/contract'
 import { Alert, Anchor, Button, Code, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { createPasskey, hasPasskeys } from '../session/passkey.ts'
 import { CopyTextButton } from '../ui/data/copy-button.tsx'
 import { DataTable } from '../ui/data/data-table.tsx'
@@ -20,8 +21,7 @@ import { ProofDialog } from './proof-dialog.tsx'
 const queryKey = ['second-factors']
 
 export const useSecondFactors = () => {
-  const call = useCall()
-  return useQuery({ queryKey, queryFn: ({ signal }) => call(routes.secondFactors.list, { signal }) })
+  return useApiQuery(queryKey, routes.secondFactors.list, {})
 }
 
 /** The second factors and recovery codes of the account. A change whose proof is too old asks for one and continues. */

@@ -1,8 +1,9 @@
 import { routes, type SignIn } from '@halyard/contract'
 import { Badge, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
@@ -15,10 +16,7 @@ export function SignIns() {
   const { moment } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
-  const signIns = useQuery({
-    queryKey: ['sign-ins'],
-    queryFn: ({ signal }) => call(routes.session.listSignIns, { signal }),
-  })
+  const signIns = useApiQuery(['sign-ins'], routes.session.listSignIns, {})
   const revoke = async ({ id }: SignIn) => {
     await call(routes.session.revokeSignIn, { params: { sign_in_id: id } })
     await queries.invalidateQueries({ queryKey: ['sign-ins'] })

@@ -1,20 +1,17 @@
 import { type CertificateSummary, routes } from '@halyard/contract'
 import { Badge, Stack, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../i18n/language.tsx'
-import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
 
 /** The proofs of this project's imports; nothing when there are none. */
 export function CertificateList({ projectId }: { projectId: string }) {
   const t = useMessages()
-  const call = useCall()
-  const { data } = useQuery({
-    queryKey: ['import-certificates', projectId],
-    queryFn: ({ signal }) =>
-      call(routes.importCertificates.list, { params: { project_id: projectId }, query: { limit: '50' }, signal }),
+  const { data } = useApiQuery(['import-certificates', projectId], routes.importCertificates.list, {
+    params: { project_id: projectId },
+    query: { limit: '50' },
   })
   if (!data || data.results.length === 0) return null
   return (

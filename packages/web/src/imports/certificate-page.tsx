@@ -1,10 +1,9 @@
 import { type ImportCertificate, routes, type StoredCertificate } from '@halyard/contract'
 import { Badge, Button, Code, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
-import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { downloadText } from '../ui/data/csv.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { Pagination } from '../ui/data/pagination.tsx'
@@ -18,17 +17,11 @@ const flagsPerPage = 100
 /** What comparing an import with the service's own SDK has shown. */
 export function CertificatePage() {
   const t = useMessages()
-  const call = useCall()
   const { projectId, certificateId } = useParams({
     from: '/shell/project/$projectId/import/certificates/$certificateId',
   })
-  const query = useQuery({
-    queryKey: ['import-certificate', projectId, certificateId],
-    queryFn: ({ signal }) =>
-      call(routes.importCertificates.get, {
-        params: { project_id: projectId, certificate_id: certificateId },
-        signal,
-      }),
+  const query = useApiQuery(['import-certificate', projectId, certificateId], routes.importCertificates.get, {
+    params: { project_id: projectId, certificate_id: certificateId },
   })
   return (
     <Page

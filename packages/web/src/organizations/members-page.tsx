@@ -9,6 +9,7 @@ import { useMembers } from '../services/member-queries.ts'
 import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { CopyTextButton } from '../ui/data/copy-button.tsx'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
@@ -188,10 +189,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
   const queries = useQueryClient()
   const params = { parent_lookup_organization_id: organizationId }
   const queryKey = ['invites', organizationId]
-  const invites = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }),
-  })
+  const invites = useApiQuery(queryKey, routes.organizations.listInvites, { params })
   const levelName = useLevelName()
   const [email, setEmail] = useState('')
   const [level, setLevel] = useState('1')

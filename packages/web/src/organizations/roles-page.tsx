@@ -1,6 +1,6 @@
 import { type Role, routes } from '@halyard/contract'
 import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
@@ -8,6 +8,7 @@ import { useFlagAccessSettings, useMembers, useRoles } from '../services/member-
 import { canEditAllFlags, canEditByDefault, editFlagsLevel, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMembershipLevel } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
@@ -164,10 +165,7 @@ function RoleDetails({ role, organizationId, canManage }: { role: Role; organiza
   const levels = useLevels()
   const params = { parent_lookup_organization_id: organizationId, role_id: role.id }
   const queryKey = ['role-members', role.id]
-  const memberships = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call(routes.roles.listMemberships, { params, signal }),
-  })
+  const memberships = useApiQuery(queryKey, routes.roles.listMemberships, { params })
   const members = useMembers(organizationId)
   const refresh = () =>
     Promise.all([

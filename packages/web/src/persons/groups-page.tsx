@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { Pagination } from '../ui/data/pagination.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
@@ -22,11 +23,7 @@ export function GroupsPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/groups' })
   const project = useProject(projectId)
-  const call = useCall()
-  const types = useQuery({
-    queryKey: ['group-types', projectId],
-    queryFn: ({ signal }) => call(routes.groups.listTypes, { params: { project_id: projectId }, signal }),
-  })
+  const types = useApiQuery(['group-types', projectId], routes.groups.listTypes, { params: { project_id: projectId } })
   return (
     <Page title={t.shell.groups} intro={t.groups.intro}>
       <Loaded query={types}>

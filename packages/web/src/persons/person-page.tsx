@@ -1,11 +1,12 @@
 import { routes } from '@halyard/contract'
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { FlagResults } from '../flags/explain/flag-results.tsx'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { useCanWrite } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -20,10 +21,7 @@ export function PersonPage() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const params = { project_id: projectId, id: personId }
-  const person = useQuery({
-    queryKey: ['persons', projectId, 'one', personId],
-    queryFn: ({ signal }) => call(routes.persons.get, { params, signal }),
-  })
+  const person = useApiQuery(['persons', projectId, 'one', personId], routes.persons.get, { params })
   const forget = async () => {
     await call(routes.persons.remove, { params })
     await navigate({ to: '/project/$projectId/persons', params: { projectId } })

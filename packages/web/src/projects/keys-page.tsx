@@ -1,12 +1,13 @@
 import { type Project, routes } from '@halyard/contract'
 import { Button, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { OneTimeSecret } from '../ui/data/one-time-secret.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
@@ -41,10 +42,7 @@ function SecretKeys({ project, canEdit }: { project: Project; canEdit: boolean }
   const call = useCall()
   const queries = useQueryClient()
   const params = { project_id: String(project.id) }
-  const keys = useQuery({
-    queryKey: ['secret-keys', params.project_id],
-    queryFn: ({ signal }) => call(routes.projects.listSecretKeys, { params, signal }),
-  })
+  const keys = useApiQuery(['secret-keys', params.project_id], routes.projects.listSecretKeys, { params })
   const [label, setLabel] = useState('')
   const create = useMutation({
     mutationFn: () => call(routes.projects.createSecretKey, { params, body: { label } }),

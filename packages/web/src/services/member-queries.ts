@@ -2,6 +2,7 @@ import { routes } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useCall } from './services.ts'
 import { useOrganizations } from './session-queries.ts'
+import { useApiQuery } from './use-api-query.ts'
 
 const listedMax = '1000'
 
@@ -33,11 +34,8 @@ export function useRoles(organizationId: string | undefined) {
 
 /** What members can do with flags as far as no role decides. Undefined until it is known. */
 export function useFlagAccessSettings(organizationId: string) {
-  const call = useCall()
-  const resources = useQuery({
-    queryKey: ['roles', organizationId, 'resource-access'],
-    queryFn: ({ signal }) =>
-      call(routes.roles.listResourceAccess, { params: { parent_lookup_organization_id: organizationId }, signal }),
+  const resources = useApiQuery(['roles', organizationId, 'resource-access'], routes.roles.listResourceAccess, {
+    params: { parent_lookup_organization_id: organizationId },
   }).data
   const organization = useOrganizations().data?.find(({ id }) => id === organizationId)
   if (!resources || !organization) return undefined

@@ -1,11 +1,12 @@
 import { routes, tagCharactersMax } from '@halyard/contract'
 import { Alert, Button, Group, List, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { facetsKey, invalidateFlagLists } from '../flags/flag-cache.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
 import { Dialog } from '../ui/dialog/dialog.tsx'
@@ -35,10 +36,7 @@ export function TagsPage() {
   const [removed, setRemoved] = useState<CountedTag>()
   const [failures, setFailures] = useState<readonly TagFailure[]>([])
   const params = { project_id: projectId }
-  const facets = useQuery({
-    queryKey: facetsKey(projectId),
-    queryFn: ({ signal }) => call(routes.flagList.facets, { params, signal }),
-  })
+  const facets = useApiQuery(facetsKey(projectId), routes.flagList.facets, { params })
   const replace = useMutation({
     mutationFn: ({ tag, replacement }: { tag: string; replacement: string | null }) =>
       replaceTagEverywhere(body => call(routes.flagList.replaceTag, { params, body }), tag, replacement),

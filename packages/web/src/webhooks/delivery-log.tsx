@@ -1,9 +1,10 @@
 import { routes, type Webhook, type WebhookDelivery } from '@halyard/contract'
 import { Button, Text, VisuallyHidden } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { Messages } from '../i18n/en.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
@@ -21,10 +22,7 @@ export function DeliveryLog({ params, webhook }: Props) {
   const queries = useQueryClient()
   const notify = useNotify()
   const queryKey = ['webhook-deliveries', webhook.id]
-  const deliveries = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call(routes.webhooks.listDeliveries, { params, query: { limit: '20' }, signal }),
-  })
+  const deliveries = useApiQuery(queryKey, routes.webhooks.listDeliveries, { params, query: { limit: '20' } })
   const resend = useMutation({
     mutationFn: (id: number) => call(routes.webhooks.resend, { params: { ...params, delivery_id: String(id) } }),
     onSuccess: ({ failure }) => {

@@ -1,11 +1,10 @@
 import { routes, type Webhook } from '@halyard/contract'
 import { Accordion, Badge, Group, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
-import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
+import { useApiQuery } from '../services/use-api-query.ts'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
@@ -31,11 +30,7 @@ export function WebhooksPage() {
 
 function Webhooks({ projectId }: { projectId: string }) {
   const t = useMessages()
-  const call = useCall()
-  const webhooks = useQuery({
-    queryKey: ['webhooks', projectId],
-    queryFn: ({ signal }) => call(routes.webhooks.list, { params: { project_id: projectId }, signal }),
-  })
+  const webhooks = useApiQuery(['webhooks', projectId], routes.webhooks.list, { params: { project_id: projectId } })
   return (
     <Loaded query={webhooks}>
       {({ results }) => (

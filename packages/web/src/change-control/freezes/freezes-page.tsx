@@ -1,6 +1,6 @@
 import { type Freeze, routes } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useEnvironmentSets } from '../../flags/environments/environment-queries.ts'
@@ -8,6 +8,7 @@ import { useFormats, useLanguage, useMessages } from '../../i18n/language.tsx'
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useProjects } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
@@ -30,10 +31,7 @@ export function FreezesPage() {
   const queries = useQueryClient()
   const canManage = isAdmin(useMembershipLevel(organizationId))
   const params = { parent_lookup_organization_id: organizationId }
-  const freezes = useQuery({
-    queryKey: ['freezes', organizationId],
-    queryFn: ({ signal }) => call(routes.freezes.list, { params, query: { limit: listedMax }, signal }),
-  })
+  const freezes = useApiQuery(['freezes', organizationId], routes.freezes.list, { params, query: { limit: listedMax } })
   const sets = useEnvironmentSets(organizationId)
   const projects = useProjects()
   const { roles, isPending } = useApprovers(organizationId)

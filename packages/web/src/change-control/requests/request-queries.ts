@@ -2,16 +2,14 @@ import { type ChangeRequestDetail, commentsPerRequestMax, routes } from '@halyar
 import { useQuery } from '@tanstack/react-query'
 import { flagKey } from '../../flags/flag-cache.ts'
 import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 
 /** Apart from the lists: what applying it would change also depends on its flag. */
 export const requestKey = (projectId: string, requestId: string) => ['change-request', projectId, requestId] as const
 
 export function useChangeRequest(projectId: string, requestId: string) {
-  const call = useCall()
-  return useQuery({
-    queryKey: requestKey(projectId, requestId),
-    queryFn: ({ signal }) =>
-      call(routes.changeRequests.get, { params: { project_id: projectId, request_id: requestId }, signal }),
+  return useApiQuery(requestKey(projectId, requestId), routes.changeRequests.get, {
+    params: { project_id: projectId, request_id: requestId },
   })
 }
 

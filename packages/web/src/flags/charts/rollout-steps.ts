@@ -1,9 +1,8 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 
 /** A change of who gets the flag. */
 export interface RolloutStep {
@@ -20,15 +19,9 @@ const stepsMax = 12
 export function useRolloutSteps(projectId: string, flagId: number) {
   const t = useMessages()
   const { percent } = useFormats()
-  const call = useCall()
-  const history = useQuery({
-    queryKey: ['flag-history', projectId, String(flagId), 'rollout'],
-    queryFn: ({ signal }) =>
-      call(routes.flags.activity, {
-        params: { project_id: projectId, id: String(flagId) },
-        query: { limit: entriesReadMax },
-        signal,
-      }),
+  const history = useApiQuery(['flag-history', projectId, String(flagId), 'rollout'], routes.flags.activity, {
+    params: { project_id: projectId, id: String(flagId) },
+    query: { limit: entriesReadMax },
   })
   const { data, error, refetch } = history
   const steps = useMemo(() => data && rolloutSteps(data.results, t, percent), [data, t, percent])

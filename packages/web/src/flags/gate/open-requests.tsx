@@ -1,9 +1,8 @@
 import { routes } from '@halyard/contract'
 import { Alert, Anchor } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 
 interface Props {
   projectId: string
@@ -12,15 +11,9 @@ interface Props {
 
 /** The changes of a flag that wait. */
 export function useOpenRequests({ projectId, flagId }: Props) {
-  const call = useCall()
-  return useQuery({
-    queryKey: ['change-requests', projectId, 'of-flag', flagId],
-    queryFn: ({ signal }) =>
-      call(routes.changeRequests.list, {
-        params: { project_id: projectId },
-        query: { resource_id: String(flagId), state: 'pending,approved,conflicted', limit: '20' },
-        signal,
-      }),
+  return useApiQuery(['change-requests', projectId, 'of-flag', flagId], routes.changeRequests.list, {
+    params: { project_id: projectId },
+    query: { resource_id: String(flagId), state: 'pending,approved,conflicted', limit: '20' },
   })
 }
 

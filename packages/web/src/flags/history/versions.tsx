@@ -1,9 +1,8 @@
 import { type FlagVersion, routes } from '@halyard/contract'
 import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import type { TabProps } from '../flag-tabs.ts'
@@ -17,12 +16,12 @@ const versionsMax = '200'
 /** All versions of the flag: compare any two, restore any. */
 export function Versions(props: TabProps) {
   const { flag, project } = props
-  const call = useCall()
   const params = { project_id: String(project.id), id: String(flag.id) }
-  const versions = useQuery({
-    queryKey: ['flag-history', params.project_id, params.id, 'versions', flag.version],
-    queryFn: ({ signal }) => call(routes.flagVersions.list, { params, query: { limit: versionsMax }, signal }),
-  })
+  const versions = useApiQuery(
+    ['flag-history', params.project_id, params.id, 'versions', flag.version],
+    routes.flagVersions.list,
+    { params, query: { limit: versionsMax } },
+  )
   return <Loaded query={versions}>{({ results }) => <Compare {...props} versions={results} />}</Loaded>
 }
 

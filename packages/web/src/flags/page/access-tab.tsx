@@ -1,6 +1,6 @@
 import { type AnswerOf, routes } from '@halyard/contract'
 import { ActionIcon, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -8,6 +8,7 @@ import { useFlagAccessSettings, useRoles } from '../../services/member-queries.t
 import { canEditByDefault, isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -25,13 +26,9 @@ type Role = AnswerOf<typeof routes.roles.list>['results'][number]
 export function AccessTab(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
-  const call = useCall()
   const [offset, setOffset] = useState(0)
   const params = paramsOf(props)
-  const grants = useQuery({
-    queryKey: grantsKey(props),
-    queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }),
-  })
+  const grants = useApiQuery(grantsKey(props), routes.roleAccess.list, { params })
   const roles = useRoles(project.organization)
   const access = useFlagAccessSettings(project.organization)
   const members = useEffectiveAccess({ project_id: params.project_id, id: String(flag.id) }, offset)

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -21,14 +22,8 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
   const t = useMessages()
   const call = useCall()
   const params = { project_id: String(project.id), id: String(flag.id) }
-  const details = useQuery({
-    queryKey: ['flag-details', params.project_id, params.id],
-    queryFn: ({ signal }) => call(routes.flagDetails.getDetails, { params, signal }),
-  })
-  const schema = useQuery({
-    queryKey: ['payload-schema', params.project_id, params.id],
-    queryFn: ({ signal }) => call(routes.payloadSchemas.get, { params, signal }),
-  })
+  const details = useApiQuery(['flag-details', params.project_id, params.id], routes.flagDetails.getDetails, { params })
+  const schema = useApiQuery(['payload-schema', params.project_id, params.id], routes.payloadSchemas.get, { params })
   const dependencies = useDependencies(params.project_id, params.id)
   const members = useMembers(project.organization)
   const checks = useQuery({

@@ -1,14 +1,13 @@
 import { type Flag, routes } from '@halyard/contract'
 import { ActionIcon, Alert, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useOfferActions } from '../../services/palette-actions.ts'
 import { recordRecent } from '../../services/recent-items.ts'
-import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
@@ -49,10 +48,8 @@ const noFilters = {}
 export function FlagPage() {
   const { projectId, flagId } = useParams({ from: '/shell/project/$projectId/flags/$flagId' })
   const project = useProject(projectId)
-  const call = useCall()
-  const flag = useQuery({
-    queryKey: ['flag', projectId, flagId],
-    queryFn: ({ signal }) => call(routes.flags.get, { params: { project_id: projectId, id: flagId }, signal }),
+  const flag = useApiQuery(['flag', projectId, flagId], routes.flags.get, {
+    params: { project_id: projectId, id: flagId },
   })
   const flags = useRelatedFlags(projectId, flag.data?.filters ?? noFilters)
   const cohorts = useCohorts(projectId)

@@ -1,17 +1,14 @@
 import { routes } from '@halyard/contract'
 import { Alert, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useMessages } from '../../i18n/language.tsx'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
 
 /** How often another service and Halyard had the same value; nothing where shadow mode is not in use. */
 export function ShadowLine({ projectId, flagId }: { projectId: string; flagId: number }) {
   const t = useMessages()
-  const call = useCall()
-  const { data } = useQuery({
-    queryKey: ['flag-shadow', projectId, flagId],
-    queryFn: ({ signal }) => call(routes.shadow.get, { params: { project_id: projectId, id: String(flagId) }, signal }),
+  const { data } = useApiQuery(['flag-shadow', projectId, flagId], routes.shadow.get, {
+    params: { project_id: projectId, id: String(flagId) },
   })
   if (!data || data.since === null) return null
   const { agree, differ, failed, last_difference: last } = data

@@ -1,9 +1,8 @@
 import { type DashboardTile, routes } from '@halyard/contract'
 import { Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Section } from '../../ui/layout/section.tsx'
 import { ChartPanel } from '../charts/chart-panel.tsx'
@@ -18,23 +17,16 @@ export function UsageTab(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
   const { moment } = useFormats()
-  const call = useCall()
   const [range, setRange] = useState('-30d')
   const params = { project_id: String(project.id) }
   const wording = useWording(props)
   const steps = useRolloutSteps(params.project_id, flag.id)
-  const dashboard = useQuery({
-    queryKey: ['dashboard', params.project_id, flag.usage_dashboard, range],
-    queryFn: ({ signal }) =>
-      call(routes.dashboards.get, {
-        params: { ...params, id: String(flag.usage_dashboard) },
-        query: { date_from: range },
-        signal,
-      }),
+  const dashboard = useApiQuery(['dashboard', params.project_id, flag.usage_dashboard, range], routes.dashboards.get, {
+    params: { ...params, id: String(flag.usage_dashboard) },
+    query: { date_from: range },
   })
-  const status = useQuery({
-    queryKey: ['flag-status', params.project_id, flag.id, flag.version],
-    queryFn: ({ signal }) => call(routes.flags.status, { params: { ...params, id: String(flag.id) }, signal }),
+  const status = useApiQuery(['flag-status', params.project_id, flag.id, flag.version], routes.flags.status, {
+    params: { ...params, id: String(flag.id) },
   })
   return (
     <Stack>

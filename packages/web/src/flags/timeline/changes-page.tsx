@@ -1,12 +1,11 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Alert, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
-import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { Entry } from '../history/history-tab.tsx'
@@ -61,18 +60,13 @@ export function ChangesPage() {
 }
 
 function useAround(projectId: string, { from, to }: TimeWindow) {
-  const call = useCall()
   const params = { project_id: projectId }
   const query = { date_from: from, date_to: to }
-  const changes = useQuery({
-    queryKey: ['activity', projectId, 'around', from],
-    queryFn: ({ signal }) =>
-      call(routes.flags.projectActivity, { params, query: { ...query, limit: String(changesMax) }, signal }),
+  const changes = useApiQuery(['activity', projectId, 'around', from], routes.flags.projectActivity, {
+    params,
+    query: { ...query, limit: String(changesMax) },
   })
-  const counts = useQuery({
-    queryKey: ['event-counts', projectId, from],
-    queryFn: ({ signal }) => call(routes.eventCounts.list, { params, query, signal }),
-  })
+  const counts = useApiQuery(['event-counts', projectId, from], routes.eventCounts.list, { params, query })
   return combineQueries({ changes, counts })
 }
 

@@ -1,13 +1,14 @@
 import { type Member, routes, type ScimToken } from '@halyard/contract'
 import { ownerLevel } from '@halyard/contract/levels'
 import { Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { CopyTextButton } from '../../ui/data/copy-button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { OneTimeSecret } from '../../ui/data/one-time-secret.tsx'
@@ -28,13 +29,10 @@ const tokensKey = (organizationId: string) => ['scim-tokens', organizationId]
 export function ProvisioningPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/settings/provisioning' })
-  const call = useCall()
   const isOwner = useMembershipLevel(organizationId) === ownerLevel
   const members = useMembers(organizationId)
-  const tokens = useQuery({
-    queryKey: tokensKey(organizationId),
-    queryFn: ({ signal }) =>
-      call(routes.scimTokens.list, { params: { parent_lookup_organization_id: organizationId }, signal }),
+  const tokens = useApiQuery(tokensKey(organizationId), routes.scimTokens.list, {
+    params: { parent_lookup_organization_id: organizationId },
   })
   const baseUrl = `${window.location.origin}/scim/v2/${organizationId}`
   return (

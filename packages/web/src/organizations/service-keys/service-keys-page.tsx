@@ -1,6 +1,6 @@
 import { routes, type ServiceKey } from '@halyard/contract'
 import { Button, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -8,6 +8,7 @@ import { KeyName, ScopeBadges, useProjectNames } from '../../keys/access-fields.
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useOrganizations } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { OneTimeSecret } from '../../ui/data/one-time-secret.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
@@ -64,10 +65,7 @@ function ServiceKeys({ organizationId }: { organizationId: string }) {
   const levelName = useLevelName()
   const projectNames = useProjectNames()
   const params = { parent_lookup_organization_id: organizationId }
-  const keys = useQuery({
-    queryKey: ['service-keys', organizationId],
-    queryFn: ({ signal }) => call(routes.serviceKeys.list, { params, signal }),
-  })
+  const keys = useApiQuery(['service-keys', organizationId], routes.serviceKeys.list, { params })
   const revoke = async ({ id }: ServiceKey) => {
     await call(routes.serviceKeys.remove, { params: { ...params, key_id: id } })
     await queries.invalidateQueries({ queryKey: ['service-keys', organizationId] })

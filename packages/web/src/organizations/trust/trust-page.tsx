@@ -1,6 +1,6 @@
 import { routes, type TrustRelationship } from '@halyard/contract'
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -8,6 +8,7 @@ import { ScopeBadges, useProjectNames } from '../../keys/access-fields.tsx'
 import { isAdmin } from '../../services/permissions.ts'
 import { useCall } from '../../services/services.ts'
 import { useMembershipLevel, useOrganizations } from '../../services/session-queries.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { CopyTextButton } from '../../ui/data/copy-button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
@@ -63,10 +64,7 @@ function TrustRelationships({ organizationId, onEdit }: ListProps) {
   const queries = useQueryClient()
   const projectNames = useProjectNames()
   const params = { parent_lookup_organization_id: organizationId }
-  const relationships = useQuery({
-    queryKey: ['trust-relationships', organizationId],
-    queryFn: ({ signal }) => call(routes.trustRelationships.list, { params, signal }),
-  })
+  const relationships = useApiQuery(['trust-relationships', organizationId], routes.trustRelationships.list, { params })
   const remove = async ({ id }: TrustRelationship) => {
     await call(routes.trustRelationships.remove, { params: { ...params, relationship_id: id } })
     await queries.invalidateQueries({ queryKey: ['trust-relationships', organizationId] })

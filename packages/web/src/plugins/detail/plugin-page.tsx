@@ -1,11 +1,10 @@
 import { routes } from '@halyard/contract'
 import { Badge, Button, Group, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCurrentScope } from '../../services/current-scope.ts'
-import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
@@ -29,12 +28,10 @@ import { ReleaseBanner } from './release-banner.tsx'
 
 export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
-  const call = useCall()
   const isAdmin = useIsPluginAdmin(organizationId)
   const { projectId } = useCurrentScope()
-  const plugin = useQuery({
-    queryKey: ['plugins', organizationId, pluginId],
-    queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
+  const plugin = useApiQuery(['plugins', organizationId, pluginId], routes.plugins.get, {
+    params: { ...scope(organizationId), id: pluginId },
   })
   const configs = useConfigs(projectId)
   const isOpening = useIsOpening(configs.isPending)

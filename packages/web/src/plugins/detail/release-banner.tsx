@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
+import { useApiQuery } from '../../services/use-api-query.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -45,10 +46,11 @@ function ReleaseDialog({ plugin, organizationId, onClose }: Omit<Props, 'isAdmin
   const queries = useQueryClient()
   const notify = useNotify()
   const params = { ...scope(organizationId), id: String(plugin.id) }
-  const review = useQuery({
-    queryKey: ['plugin-release', organizationId, plugin.id, plugin.release],
-    queryFn: ({ signal }) => call(routes.plugins.releaseChanges, { params, signal }),
-  })
+  const review = useApiQuery(
+    ['plugin-release', organizationId, plugin.id, plugin.release],
+    routes.plugins.releaseChanges,
+    { params },
+  )
   const accept = useMutation({
     mutationFn: (release: string) => call(routes.plugins.accept, { params, body: { release } }),
     onSuccess: async () => {
