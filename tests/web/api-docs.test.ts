@@ -1,13 +1,9 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectSound, suiteVisit } from './browser.ts'
 
 describe('the API reference', () => {
-  let visit: Visit
-  beforeAll(async () => {
-    visit = await startVisit()
-  }, 120_000)
-  afterAll(() => visit.close())
+  const visit = suiteVisit()
 
   async function openReference(page: Page) {
     const response = await page.goto('/api/docs/')

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, suiteVisit } from './browser.ts'
 
 onEachDatabase('the audit page', dialect => {
-  let visit: Visit
+  const visit = suiteVisit({}, dialect)
   let path: string
   beforeAll(async () => {
-    visit = await startVisit({}, dialect)
     const { scenario } = visit
     const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'audited' })
     await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, { name: 'A new name' })
     path = `${scenario.organization.replace('/api/organizations', '/organization')}/audit`
   }, 120_000)
-  afterAll(() => visit.close())
 
   it('shows who changed what, old and new, and filters it', async () => {
     const page = await visit.signedIn(path)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Locator, Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { type Program, startProgram } from '../program/start-program.ts'
 import { launch } from './launch-browser.ts'
 
@@ -64,6 +64,16 @@ export async function startVisit(
       await scenario.close()
     },
   }
+}
+
+/** The visit of the enclosing suite: started before the tests and hooks that follow, closed after all of them. */
+export function suiteVisit(...options: Parameters<typeof startVisit>): Visit {
+  let started: Visit
+  beforeAll(async () => {
+    started = await startVisit(...options)
+  }, 120_000)
+  afterAll(() => started.close())
+  return new Proxy({} as Visit, { get: (_, name) => started[name as keyof Visit] })
 }
 
 /** Opens a page in a browser context of its own, until the end of the test. */

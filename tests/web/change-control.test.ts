@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, suiteVisit, type Visit } from './browser.ts'
 import { watchButtons } from './watch-buttons.ts'
 
 const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
@@ -8,13 +8,11 @@ const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_pe
 /** Set by `scripts/screenshots.mjs` to the folder of the screenshots. */
 const pictures = process.env.README_PICTURES
 
-let visit: Visit
+const visit = suiteVisit()
 let ann: Awaited<ReturnType<Visit['scenario']['join']>>
 beforeAll(async () => {
-  visit = await startVisit()
   ann = await visit.scenario.join('ann')
 }, 120_000)
-afterAll(() => visit.close())
 
 const organizationPath = (path: string) =>
   visit.scenario.organization.replace('/api/organizations', '/organization') + path

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { expectSound, suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let flagId: number
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const condition = { metric: { event: 'checkout_failed' }, operator: 'gt', threshold: 20, window_minutes: 120 }
   const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
@@ -33,7 +32,6 @@ beforeAll(async () => {
   }
   await vi.waitUntil(async () => (await counted()).length === 2, { timeout: 60_000 })
 }, 120_000)
-afterAll(() => visit.close())
 
 describe('charts by value', { timeout: 240_000 }, () => {
   it('show evaluations and events of a flag with its rollout and thresholds, in light and dark, wide and narrow', async () => {

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, toggle, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, suiteVisit, toggle } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const people = Array.from({ length: 20 }, (_, index) => ({
     event: '$identify',
@@ -12,7 +11,6 @@ beforeAll(async () => {
   }))
   await scenario.post('/batch/', { api_key: scenario.projectToken, batch: people })
 }, 120_000)
-afterAll(() => visit.close())
 
 const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { de } from '../../packages/web/src/i18n/de.ts'
 import { en } from '../../packages/web/src/i18n/en.ts'
-import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { expectSound, sendEventsOfAda, suiteVisit } from './browser.ts'
 import { confirmations, dialogTitles, expectOpenedIn, patternOf, placeholder, textsOf } from './dialog-titles.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let paths: Record<
   'project' | 'flag' | 'person' | 'cohort' | 'plugin' | 'sharedPlugin' | 'organization' | 'environments',
   string
@@ -21,7 +21,6 @@ async function created(reply: Promise<{ status: number; text: string; body: { id
 }
 
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const { project: api, organization } = scenario
   const flagId = await created(
@@ -94,7 +93,6 @@ beforeAll(async () => {
     environments: `/organization/${organization.split('/').at(-1)}/environments/${environmentSet.id}`,
   }
 }, 120_000)
-afterAll(() => visit.close())
 
 /** Shares a plugin with another organization, which has not accepted its last release. Returns its page there. */
 async function newReleaseOfSharedPlugin(): Promise<string> {

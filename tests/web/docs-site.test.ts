@@ -1,17 +1,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { version } from '../../packages/server/src/version.ts'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, suiteVisit } from './browser.ts'
 
 /** The documentation as a reader gets it from a running server. */
 
-let visit: Visit
-beforeAll(async () => {
-  visit = await startVisit()
-})
-afterAll(() => visit.close())
+const visit = suiteVisit()
 
 const docs = join(import.meta.dirname, '../../docs')
 const addresses = readdirSync(docs, { recursive: true, encoding: 'utf8' })

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectFocus, expectSound, suiteVisit } from './browser.ts'
 
-let visit: Visit
-beforeAll(async () => {
-  visit = await startVisit()
-}, 120_000)
-afterAll(() => visit.close())
+const visit = suiteVisit()
 
 const flags = () => `${visit.scenario.project}/feature_flags`
 const pages = () => `/project/${visit.scenario.projectId}/flags`

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectFocus, expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { expectFocus, expectSound, sendEventsOfAda, suiteVisit } from './browser.ts'
 import { pageTabs, patternsWithTabs } from './page-patterns.ts'
 import { type ResponseOrder, respondInOrder, responseOrders } from './response-order.ts'
 import { watchButtons } from './watch-buttons.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 type Pages = Record<string, { path: string; shows: string }>
 let pages: Pages
 let publicPages: Pages
@@ -13,7 +13,6 @@ let publicPages: Pages
 let gated: { id: number; path: string; flagId: number; cohortId: number; setId: number; requestId: number }
 
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
     key: 'search-v2',
@@ -125,7 +124,6 @@ beforeAll(async () => {
     'expired invitation': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask an admin for a new one' },
   }
 }, 120_000)
-afterAll(() => visit.close())
 
 async function createGatedProject() {
   const { scenario } = visit

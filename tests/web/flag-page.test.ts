@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { expectSound, sendEventsOfAda, suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let flagId: number
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const { body } = await scenario.post(`${scenario.project}/feature_flags/`, {
     key: 'search-v2',
@@ -27,7 +26,6 @@ beforeAll(async () => {
     timeout: 60_000,
   })
 }, 120_000)
-afterAll(() => visit.close())
 
 const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
 

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import type { Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectFocus, expectSound, suiteVisit } from './browser.ts'
 import { countLoaded } from './count-loaded.ts'
 import { writeDirectly } from './write-directly.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const create = (key: string, more: object = {}) =>
     scenario.post(`${scenario.project}/feature_flags/`, { key, ...more })
@@ -32,7 +31,6 @@ beforeAll(async () => {
     },
   })
 }, 120_000)
-afterAll(() => visit.close())
 
 const flagsPath = () => `/project/${visit.scenario.projectId}/flags`
 

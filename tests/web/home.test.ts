@@ -1,11 +1,10 @@
 import type { Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let flagId: number
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   const { body: flag } = await scenario.post(`${scenario.project}/feature_flags/`, {
     key: 'new-checkout',
@@ -17,7 +16,6 @@ beforeAll(async () => {
   const payload = { operation: 'ramp', value: { condition_index: 0, steps } }
   await scenario.post(`${scenario.project}/scheduled_changes/`, { record_id: flagId, payload })
 }, 120_000)
-afterAll(() => visit.close())
 
 const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 

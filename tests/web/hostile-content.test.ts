@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { suiteVisit } from './browser.ts'
 import { patternsWithTabs } from './page-patterns.ts'
 import { respondInOrder, responseOrders } from './response-order.ts'
 import { writeDirectly } from './write-directly.ts'
@@ -15,11 +15,10 @@ const link = `[click](${script})`
 /** Without a place to break the line. */
 const long = 'unbroken'.repeat(12)
 
-let visit: Visit
+const visit = suiteVisit()
 let parameters: Record<string, string>
 let pluginId: number
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario: s } = visit
   const created = async (path: string, body: object) => {
     const reply = await s.post(path, body)
@@ -135,7 +134,6 @@ beforeAll(async () => {
     token: invite.token,
   }
 }, 120_000)
-afterAll(() => visit.close())
 
 const counts = { contexts: 1, pairs: 1, equal: 0, differing: 1, declared: 0, sdk_errors: 0 }
 const hostileCertificate = {

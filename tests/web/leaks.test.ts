@@ -1,14 +1,12 @@
 import type { CDPSession, Page, Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startVisit, type Visit } from './browser.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 beforeAll(async () => {
-  visit = await startVisit()
   const { scenario } = visit
   for (const key of ['a', 'b', 'c']) await scenario.post(`${scenario.project}/feature_flags/`, { key })
 }, 120_000)
-afterAll(() => visit.close())
 
 const rounds = { before: 5, measured: 50 }
 /** Pages of one round: together 200 navigations. */

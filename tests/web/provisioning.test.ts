@@ -1,14 +1,12 @@
 import { scimUserSchema } from '@halyard/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { expectSound, suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let organization: string
-beforeAll(async () => {
-  visit = await startVisit()
+beforeAll(() => {
   organization = visit.scenario.organization.replace('/api/organizations', '/organization')
 }, 120_000)
-afterAll(() => visit.close())
 
 it('creates a token that provisions a person, lists both, and revokes the token', async () => {
   const { scenario } = visit

@@ -1,13 +1,9 @@
 import type { Request } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectFocus, expectSound, suiteVisit } from './browser.ts'
 import { smallTargets } from './touch-targets.ts'
 
-let visit: Visit
-beforeAll(async () => {
-  visit = await startVisit()
-}, 120_000)
-afterAll(() => visit.close())
+const visit = suiteVisit()
 
 describe('sign-in', { timeout: 120_000 }, () => {
   it('signs in and out, rejects a wrong password and returns to the requested page', async () => {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, suiteVisit } from './browser.ts'
 
 /** The journey that a broken build, script or database breaks first; `npm run test:all` has the others. */
 onEachDatabase('the dashboard', dialect => {
-  let visit: Visit
-  beforeAll(async () => {
-    visit = await startVisit({}, dialect)
-  }, 120_000)
-  afterAll(() => visit.close())
+  const visit = suiteVisit({}, dialect)
 
   it('signs in, creates a flag, switches it and shows its history', async () => {
     const { scenario } = visit

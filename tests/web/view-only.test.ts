@@ -1,16 +1,11 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectSound, sendEventsOfAda, suiteVisit } from './browser.ts'
 
-let visit: Visit
+const visit = suiteVisit()
 let page: Page
 /** Requests that the server refused. */
 const refused: string[] = []
-
-beforeAll(async () => {
-  visit = await startVisit()
-}, 120_000)
-afterAll(() => visit.close())
 
 /** What changes something. A name that is needed for reading, such as "Copy key", is no such word. */
 const writes =
