@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { deflateSync, gzipSync } from 'node:zlib'
+import { deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
@@ -42,7 +42,9 @@ function send(path: string, sent: string | Buffer, headers: Record<string, strin
       response.on('data', chunk => chunks.push(chunk))
       response.on('end', () => {
         const { statusCode = 0, headers } = response
-        const { evaluatedAt, ...body } = JSON.parse(Buffer.concat(chunks).toString())
+        const isZipped = headers['content-encoding'] === 'gzip'
+        const bytes = isZipped ? gunzipSync(Buffer.concat(chunks)) : Buffer.concat(chunks)
+        const { evaluatedAt, ...body } = JSON.parse(bytes.toString())
         if (statusCode === 200) expect([body.requestId, typeof evaluatedAt]).toEqual([requestId, 'number'])
         resolve({ status: statusCode, headers: { ...headers, date: '', connection: '', 'keep-alive': '' }, body })
       })
@@ -155,6 +157,42 @@ it('gives the same response on both paths however the body is encoded', async ()
     expect(responses[0].status).toBeGreaterThanOrEqual(400)
     expectAlike(responses, String(body).slice(0, 40))
   }
+})
+
+it('compresses what it has compressed before, and what is new, like the ordinary route', async () => {
+  const filters = {
+    groups: [{ properties: [], rollout_percentage: 50 }],
+    payloads: { true: JSON.stringify('ö'.repeat(2000)) },
+  }
+  const made = await s.post(`${s.project}/feature_flags/`, { key: 'wordy', filters })
+  const gzip = { 'accept-encoding': 'gzip' }
+  for (const path of urls) {
+    for (const distinct_id of ['user-1', 'user-2', 'user-1', 'user-3', 'user-2']) {
+      for (const more of [{}, { flag_keys_to_evaluate: ['wordy'] }, { person_properties: { plan: 'pro' } }]) {
+        const body = { token: s.projectToken, distinct_id, ...more }
+        const [fast, ordinary] = await bothWays(body, path, gzip)
+        expect(fast.body).toEqual((await bothWays(body, path))[0].body)
+        const { 'content-length': _fastBytes, 'transfer-encoding': _fastChunks, ...fastHeaders } = fast.headers
+        const { 'content-length': _bytes, 'transfer-encoding': _chunks, ...headers } = ordinary.headers
+        expectAlike(
+          [
+            { ...fast, headers: fastHeaders },
+            { ...ordinary, headers },
+          ],
+          `${path} ${distinct_id}`,
+        )
+      }
+    }
+  }
+  const request = { token: s.projectToken, distinct_id: 'user-1' }
+  const [before] = await bothWays(request, '/flags/?v=2', gzip)
+  expect(before.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' })
+  await s.patch(`${s.project}/feature_flags/${made.body.id}/`, {
+    filters: { ...filters, payloads: { true: '"short"' }, groups: [{}] },
+  })
+  for (const { body } of await bothWays(request, '/flags/?v=2', gzip))
+    expect(body.flags).toHaveProperty('wordy.metadata.payload', '"short"')
+  await s.patch(`${s.project}/feature_flags/${made.body.id}/`, { deleted: true })
 })
 
 it('counts the same on both paths', async () => {

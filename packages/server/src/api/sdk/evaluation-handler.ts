@@ -96,18 +96,23 @@ export function createEvaluationHandler(deps: Deps): EvaluationHandler {
   function respond(exchange: Exchange, result: SdkResult): Promise<void> | undefined {
     const { request, response, url, requestId, span } = exchange
     const { served, overrides } = result
-    const json = evaluation.serialize(url, result, requestId)
-    reserveResponse(deps.bodyMemory, response, json.length)
     traceEvaluation(span, served, result.evaluation)
     deps.sdkCalls.note(served.project.id, request.headers, url.query.ver)
     const headers = overrides === undefined ? [] : Object.entries(overridesHeaders(overrides)).flat()
-    const release = () => evaluation.release(json)
     const finish = (body: Buffer, onSent?: () => void): undefined =>
       send(exchange, 200, headers, body, served.project.id, onSent)
-    if (json.length < compressedBytesMin) return finish(json, release)
-    headers.push('vary', 'accept-encoding')
     const accepted = request.headers['accept-encoding']
     const encoding = accepted === undefined ? undefined : encodingFor(String(accepted))
+    const gzipped = encoding === 'gzip' ? evaluation.serializeGzip(url, result, requestId) : undefined
+    if (gzipped !== undefined) {
+      headers.push('vary', 'accept-encoding', 'content-encoding', 'gzip')
+      return finish(gzipped)
+    }
+    const json = evaluation.serialize(url, result, requestId)
+    reserveResponse(deps.bodyMemory, response, json.length)
+    const release = () => evaluation.release(json)
+    if (json.length < compressedBytesMin) return finish(json, release)
+    headers.push('vary', 'accept-encoding')
     if (encoding === undefined) return finish(json, release)
     headers.push('content-encoding', encoding)
     const compressed = compressQuickly(json, encoding)

@@ -20,16 +20,21 @@ const cachedBytesMaxDefault = 48 * 1024 * 1024
 type Fragments = (Buffer | undefined)[]
 
 /** Fragments live as long as the compiled flag they belong to: after a change of one flag, only its own are made again. */
+interface Cache {
+  readonly byFlag: WeakMap<CompiledFlag, Fragments>
+  /** The same by position, for each version of a project's flags. */
+  readonly tables: WeakMap<readonly CompiledFlag[], readonly Fragments[]>
+}
+
 export function createFlagFragments<Kind extends string>(
   texts: Readonly<Record<Kind, FragmentText>>,
   cachedBytesMax = cachedBytesMaxDefault,
 ): FlagFragments<Kind> {
-  const emptyCache = () =>
-    Object.fromEntries(Object.keys(texts).map(kind => [kind, new WeakMap()])) as Record<
-      Kind,
-      WeakMap<CompiledFlag, Fragments>
-    >
-  let cached = emptyCache()
+  const emptyCaches = () =>
+    Object.fromEntries(
+      Object.keys(texts).map(kind => [kind, { byFlag: new WeakMap(), tables: new WeakMap() }]),
+    ) as Record<Kind, Cache>
+  let cached = emptyCaches()
   let cachedBytes = 0
 
   function makeFragment(kind: Kind, flag: CompiledFlag, outcome: number, fragments: Fragments): Buffer {
@@ -41,25 +46,31 @@ export function createFlagFragments<Kind extends string>(
     return fragment
   }
 
-  function fragmentOf(kind: Kind, flag: CompiledFlag, outcome: number): Buffer {
-    let fragments = cached[kind].get(flag)
-    if (fragments === undefined) {
-      fragments = new Array(flag.outcomes.length)
-      cached[kind].set(flag, fragments)
-    }
-    return fragments[outcome] ?? makeFragment(kind, flag, outcome, fragments)
+  function tableOf({ byFlag, tables }: Cache, flags: readonly CompiledFlag[]): readonly Fragments[] {
+    const existing = tables.get(flags)
+    if (existing) return existing
+    const table = flags.map(flag => {
+      const fragments = byFlag.get(flag) ?? new Array(flag.outcomes.length)
+      byFlag.set(flag, fragments)
+      return fragments
+    })
+    tables.set(flags, table)
+    return table
   }
 
   return (kind, flags, outcomes, eligible) => {
     if (cachedBytes > cachedBytesMax) {
-      cached = emptyCache()
+      cached = emptyCaches()
       cachedBytes = 0
     }
+    const table = tableOf(cached[kind], flags)
     const fragments: Buffer[] = []
     for (let position = 0; position < eligible.length; position++) {
       const index = eligible[position]!
       const outcome = outcomes.outcomeIndex(index)
-      if (outcome !== -1) fragments.push(fragmentOf(kind, flags[index]!, outcome))
+      if (outcome === -1) continue
+      const own = table[index]!
+      fragments.push(own[outcome] ?? makeFragment(kind, flags[index]!, outcome, own))
     }
     return fragments
   }

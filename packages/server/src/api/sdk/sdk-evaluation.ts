@@ -6,12 +6,15 @@ import type { Headers } from '../../evaluation/request-runtime.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type EvaluationRequest, readEvaluationRequest } from '../../evaluation/subjects/evaluation-request.ts'
 import type { IdentifiedRequest } from '../../evaluation/subjects/gather-subject.ts'
+import { compressRest } from '../../http/server/compression.ts'
+import { type GzippedRest, gzipJoin } from '../../http/server/gzip-join.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
+import { createGzippedResponses } from './gzipped-responses.ts'
 import { createConfigSerializer } from './remote-config.ts'
 import { createResponseMemory } from './response-memory.ts'
-import { createFlagsSerializer } from './serialize-flags-response.ts'
+import { createFlagsSerializer, responseHead } from './serialize-flags-response.ts'
 
 /** Evaluates flags for SDKs, at `/flags/` and `/decide/`. */
 export interface SdkEvaluation {
@@ -19,6 +22,8 @@ export interface SdkEvaluation {
   evaluate(url: EvaluationUrl, headers: Headers, body: unknown): SdkResult | Promise<SdkResult>
   /** The JSON of the response. */
   serialize(url: EvaluationUrl, result: SdkResult, requestId: string): Buffer
+  /** The same with gzip, faster when others got the same values. Undefined when it is too small or too large for that. */
+  serializeGzip(url: EvaluationUrl, result: SdkResult, requestId: string): Buffer | undefined
   /** Uses the memory of the JSON again; to be called once it has been sent or compressed. */
   release(json: Buffer): void
 }
@@ -43,6 +48,31 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, n
   const serializeConfig = createConfigSerializer()
   const memory = createResponseMemory()
   const serializeFlags = createFlagsSerializer(memory.take)
+  const gzipped = createGzippedResponses()
+
+  function inSeconds<Result>(work: () => Result): Result {
+    const begun = performance.now()
+    const result = work()
+    counts.addSeconds((performance.now() - begun) / 1000)
+    return result
+  }
+
+  function toJson({ config, shape }: EvaluationUrl, { evaluation, hasKeys, served }: SdkResult, head: string): Buffer {
+    const envelope = {
+      head,
+      hasErrors: evaluation.isIncomplete,
+      config: config === 'none' ? undefined : serializeConfig(served, config),
+      hasPayloadMap: hasKeys,
+    }
+    const { eligible, outcomes } = evaluation
+    return serializeFlags(served.snapshot.flags, outcomes, eligible, shape, envelope)
+  }
+
+  function compressed(json: Buffer): GzippedRest | undefined {
+    const rest = compressRest(json)
+    memory.release(json)
+    return rest
+  }
 
   function resultOf({ served, overrides: status }: Overridden, evaluation: Evaluation, hasKeys: boolean): SdkResult {
     if (status !== 'applied') counts.add(evaluation.eligible.length)
@@ -77,20 +107,12 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, n
         ? evaluateIn(served, request, headers, options)
         : snapshots.forToken(token).then(loaded => evaluateIn(loaded, request, headers, options))
     },
-    serialize({ config, shape }, { evaluation, hasKeys, served }, requestId) {
-      const begun = performance.now()
-      const envelope = {
-        requestId,
-        evaluatedAt: now(),
-        hasErrors: evaluation.isIncomplete,
-        config: config === 'none' ? undefined : serializeConfig(served, config),
-        hasPayloadMap: hasKeys,
-      }
-      const { eligible, outcomes } = evaluation
-      const json = serializeFlags(served.snapshot.flags, outcomes, eligible, shape, envelope)
-      counts.addSeconds((performance.now() - begun) / 1000)
-      return json
-    },
+    serialize: (url, result, requestId) => inSeconds(() => toJson(url, result, responseHead(requestId, now()))),
+    serializeGzip: (url, result, requestId) =>
+      inSeconds(() => {
+        const rest = gzipped.get(url, result, () => compressed(toJson(url, result, '')))
+        return rest && gzipJoin(Buffer.from(responseHead(requestId, now()), 'latin1'), rest)
+      }),
     release: memory.release,
   }
 }

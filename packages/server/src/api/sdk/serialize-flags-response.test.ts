@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { linearRegex } from '../../evaluation/linear-regex.ts'
 import type { Outcomes } from '../../evaluation/outcomes.ts'
-import { createFlagsSerializer, type Envelope, type ResponseShape } from './serialize-flags-response.ts'
+import { createFlagsSerializer, type Envelope, type ResponseShape, responseHead } from './serialize-flags-response.ts'
 
 const condition = fc.record({
   properties: fc.array(
@@ -32,8 +32,7 @@ const flagLists = fc.uniqueArray(fc.tuple(key, filters, fc.boolean()), { selecto
 const shapes: readonly ResponseShape[] = ['details', 'values', 'enabled_values', 'enabled_keys']
 const configFields = { supportedCompression: ['gzip'], siteApps: [] }
 const envelopes = fc.record({
-  requestId: fc.uuid(),
-  evaluatedAt: fc.nat(),
+  head: fc.tuple(fc.uuid(), fc.nat()).map(([id, at]) => responseHead(id, at)),
   hasErrors: fc.boolean(),
   hasPayloadMap: fc.boolean(),
   config: fc.constantFrom(undefined, Buffer.from(`,${JSON.stringify(configFields).slice(1, -1)}`)),
@@ -82,7 +81,7 @@ it('writes many flags and large payloads byte for byte, also after a change of o
   })
   const before = snapshotOf(list)
   const after = before.update({ flags: [{ ...list[3]!, filters: { groups: [{ properties: [] }] } }] })
-  const envelope = { requestId: 'id', evaluatedAt: 7, hasErrors: false }
+  const envelope = { head: responseHead('id', 7), hasErrors: false }
   for (const snapshot of [before, after, before]) {
     for (const distinctId of ['a', 'b', 'a']) {
       const outcomes = snapshot.evaluate({ distinctId }, { now: 0 })
@@ -109,11 +108,10 @@ function asObject(
     return outcome === undefined ? [] : [[flags[index]!, outcome] as const]
   })
   return {
+    ...JSON.parse(`${envelope.head}"":0}`, (key, value) => (key === '' && value === 0 ? undefined : value)),
     errorsWhileComputingFlags: envelope.hasErrors || results.some(([, outcome]) => outcome.failed),
     ...flagsIn[shape](results),
     ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloads(results) }),
-    requestId: envelope.requestId,
-    evaluatedAt: envelope.evaluatedAt,
     ...(envelope.config && configFields),
   }
 }

@@ -8,9 +8,8 @@ export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_k
 
 /** The parts of a response besides the flags. */
 export interface Envelope {
-  /** The same as in the header `X-Request-Id`. */
-  readonly requestId: string
-  readonly evaluatedAt: number
+  /** The first fields, from `responseHead`; without them, the response is the rest of a JSON object. */
+  readonly head: string
   /** Something besides the evaluation failed, such as a lookup of stored properties. */
   readonly hasErrors: boolean
   /** The configuration of posthog-js, as JSON to append to the other fields. */
@@ -18,6 +17,10 @@ export interface Envelope {
   /** Whether the payloads are also sent as a map, for clients that read it there. */
   readonly hasPayloadMap?: boolean
 }
+
+/** The fields of a response that depend on the request alone. The id is the same as in the header `X-Request-Id`. */
+export const responseHead = (requestId: string, evaluatedAt: number): string =>
+  `{"requestId":${JSON.stringify(requestId)},"evaluatedAt":${evaluatedAt},`
 
 /** Writes the JSON of an evaluation by copying cached fragments, one for each flag and outcome. */
 export type FlagsSerializer = (
@@ -59,8 +62,8 @@ const sections: Record<ResponseShape, readonly Section[]> = {
 }
 const detailsWithPayloadMap = [...sections.details, payloadMap]
 
-const succeeded = Buffer.from('{"errorsWhileComputingFlags":false')
-const failed = Buffer.from('{"errorsWhileComputingFlags":true')
+const succeeded = Buffer.from('"errorsWhileComputingFlags":false')
+const failed = Buffer.from('"errorsWhileComputingFlags":true')
 const endOfObject = '}'.charCodeAt(0)
 
 export function createFlagsSerializer(
@@ -91,16 +94,16 @@ function assemble(
   start: Buffer,
   listed: readonly Section[],
   fragments: readonly (readonly Buffer[])[],
-  { config, evaluatedAt, requestId }: Envelope,
+  { config, head }: Envelope,
 ): Buffer {
-  const tail = `,"requestId":${JSON.stringify(requestId)},"evaluatedAt":${evaluatedAt}`
-  let length = start.length + tail.length + (config?.length ?? 0) + 1
+  let length = head.length + start.length + (config?.length ?? 0) + 1
   for (const [n, { opening }] of listed.entries()) {
     length += opening.length + 1
     for (const fragment of fragments[n]!) length += fragment.length
   }
   const bytes = take(length)
-  let at = start.copy(bytes)
+  let at = bytes.write(head, 'latin1')
+  at += start.copy(bytes, at)
   for (const [n, { opening, closing }] of listed.entries()) {
     at += opening.copy(bytes, at)
     const from = at
@@ -112,7 +115,6 @@ function assemble(
     if (at > from) at -= 1
     bytes[at++] = closing
   }
-  at += bytes.write(tail, at, 'latin1')
   if (config !== undefined) at += config.copy(bytes, at)
   bytes[at] = endOfObject
   return bytes.subarray(0, at + 1)

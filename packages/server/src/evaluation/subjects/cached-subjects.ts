@@ -1,7 +1,13 @@
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import { InvalidatedCache } from '../../storage/changes/invalidated-cache.ts'
 import type { Properties } from './evaluation-request.ts'
-import { isPersonWanted, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
+import {
+  type Draft,
+  isPersonWanted,
+  type StoredSubject,
+  type StoredSubjects,
+  type WantedSubject,
+} from './gather-subject.ts'
 
 /** A stored person as JSON, which takes a fraction of the memory of an object. */
 interface CachedPerson {
@@ -139,18 +145,20 @@ function subjectFrom(
   { properties, staticCohorts, hashKeyOverrides, events }: typeof unknownPerson,
   texts: readonly (string | undefined)[],
 ): StoredSubject {
+  const subject: Draft<StoredSubject> = { staticCohorts, hashKeyOverrides }
+  if (properties !== undefined) subject.personProperties = JSON.parse(properties) as Properties
+  if (events !== undefined) subject.events = JSON.parse(events) as NonNullable<StoredSubject['events']>
+  if (groups.length > 0) subject.groupProperties = groupPropertiesOf(groups, texts)
+  return subject
+}
+
+function groupPropertiesOf(groups: readonly WantedGroup[], texts: readonly (string | undefined)[]) {
   const groupProperties: Record<string, Properties> = {}
   for (const [index, { type }] of groups.entries()) {
     const text = texts[index]
     if (text !== undefined) groupProperties[type] = JSON.parse(text)
   }
-  return {
-    ...(properties !== undefined && { personProperties: JSON.parse(properties) as Properties }),
-    ...(groups.length > 0 && { groupProperties }),
-    staticCohorts,
-    hashKeyOverrides,
-    ...(events !== undefined && { events: JSON.parse(events) as NonNullable<StoredSubject['events']> }),
-  }
+  return groupProperties
 }
 
 const bytesOf = ({ properties, staticCohorts, hashKeyOverrides, events = '' }: CachedPerson): number =>

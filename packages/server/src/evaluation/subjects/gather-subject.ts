@@ -91,28 +91,31 @@ const groupPropertiesOf = ({ groupProperties }: IdentifiedRequest, type: string)
   return typeof sentProperties === 'object' && sentProperties !== null ? sentProperties : {}
 }
 
+/** While it is assembled: spreading optional fields into it is a measurable part of a request. */
+export type Draft<Type> = { -readonly [Key in keyof Type]: Type[Key] }
+
 /** Merges stored properties with those of the request, which take precedence. */
 export function subjectOf(request: IdentifiedRequest, stored: StoredSubject | undefined): Subject {
   const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = request
-  if (!stored && deviceId === undefined && anonDistinctId === undefined) {
-    return { distinctId, groups, personProperties, groupProperties }
-  }
-  const own = {
-    distinctId,
-    groups,
-    ...(deviceId !== undefined && { deviceId }),
-    ...(anonDistinctId !== undefined && { anonDistinctId }),
-  }
-  if (!stored) return { ...own, personProperties, groupProperties }
+  const subject: Draft<Subject> = { distinctId, groups, personProperties, groupProperties }
+  if (deviceId !== undefined) subject.deviceId = deviceId
+  if (anonDistinctId !== undefined) subject.anonDistinctId = anonDistinctId
+  if (!stored) return subject
   const { staticCohorts, hashKeyOverrides, events } = stored
-  return {
-    ...own,
-    personProperties: { ...without(stored.personProperties, 'distinct_id'), ...personProperties },
-    groupProperties: mergedGroups(stored.groupProperties, request),
-    ...(staticCohorts && { inStaticCohort: (id: number) => staticCohorts.has(id) }),
-    ...(hashKeyOverrides && { hashKeyOverrides }),
-    ...(events && { events }),
-  }
+  subject.personProperties = merged(without(stored.personProperties, 'distinct_id'), personProperties)
+  if (stored.groupProperties) subject.groupProperties = mergedGroups(stored.groupProperties, request)
+  if (staticCohorts) subject.inStaticCohort = id => staticCohorts.has(id)
+  if (hashKeyOverrides) subject.hashKeyOverrides = hashKeyOverrides
+  if (events) subject.events = events
+  return subject
+}
+
+/** Without a copy in the usual case that nothing was sent. */
+const merged = (stored: Properties, sent: Properties): Properties => (isEmpty(sent) ? stored : { ...stored, ...sent })
+
+function isEmpty(properties: Properties): boolean {
+  for (const _name in properties) return false
+  return true
 }
 
 /** The ids of the request count, whether or not another flag caused the lookup. */
@@ -123,12 +126,12 @@ function without(stored: Properties = {}, id: 'distinct_id' | '$group_key'): Pro
 }
 
 function mergedGroups(
-  stored: StoredSubject['groupProperties'],
+  stored: NonNullable<StoredSubject['groupProperties']>,
   request: IdentifiedRequest,
 ): Record<string, Properties> {
-  const merged: Record<string, Properties> = { ...request.groupProperties }
-  for (const [type, properties] of Object.entries(stored ?? {})) {
-    merged[type] = { ...without(properties, '$group_key'), ...groupPropertiesOf(request, type) }
+  const groups: Record<string, Properties> = { ...request.groupProperties }
+  for (const [type, properties] of Object.entries(stored)) {
+    groups[type] = merged(without(properties, '$group_key'), groupPropertiesOf(request, type))
   }
-  return merged
+  return groups
 }

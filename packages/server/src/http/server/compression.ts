@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { memoizeByKey } from '../../concurrency/memoize-by-key.ts'
+import { type GzippedRest, gzipRest } from './gzip-join.ts'
 
 export type Encoding = 'br' | 'gzip'
 
@@ -46,11 +47,19 @@ const smallGzip = { ...quickGzip, windowBits: 14, memLevel: 7 }
 const smallGzipBytesMax = 32 * 1024
 const quickBrotli = { ...brotliOptions(1), chunkSize }
 
+const quickGzipFor = (bytes: Buffer) => (bytes.length <= smallGzipBytesMax ? smallGzip : quickGzip)
+
+/** Compresses what will be sent more than once, behind different heads. Undefined when it is not to be compressed, or in the background. */
+export const compressRest = (bytes: Buffer): GzippedRest | undefined =>
+  bytes.length < compressedBytesMin || bytes.length > compressedSyncBytesMax
+    ? undefined
+    : gzipRest(bytes, quickGzipFor(bytes))
+
 /** With little effort, for evaluations, which are made once: time matters more than size. */
 export function compressQuickly(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer> {
   const isSync = bytes.length <= compressedSyncBytesMax
   if (encoding === 'gzip') {
-    const options = bytes.length <= smallGzipBytesMax ? smallGzip : quickGzip
+    const options = quickGzipFor(bytes)
     return isSync ? gzipSync(bytes, options) : gzipAsync(bytes, options)
   }
   return isSync ? brotliCompressSync(bytes, quickBrotli) : brotliAsync(bytes, quickBrotli)
