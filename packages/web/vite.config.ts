@@ -5,6 +5,8 @@ import react from '@vitejs/plugin-react'
 import { build } from 'esbuild'
 import { defineConfig, type Plugin } from 'vite'
 
+/** What so many pages import is loaded with the first one. */
+const pagesMany = 8
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
@@ -26,11 +28,13 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: { main: at('index.html'), apiDocs: at('api-docs.html') },
-      // What every page needs is one file; otherwise each small module that two pages share becomes one.
+      // What many pages need is two files, of libraries and of ours; otherwise each small module that two pages share becomes one,
+      // and browsers request six files at a time.
       output: {
         codeSplitting: {
           groups: [
             { name: 'libraries', test: /node_modules\/(react|react-dom|@mantine|@tanstack)\//, minShareCount: 2 },
+            { name: 'shared', test: /\/packages\/(web|contract)\/src\/|halyard-contract/, minShareCount: pagesMany },
           ],
         },
       },

@@ -1,5 +1,5 @@
 import type { FlagSummary } from '@halyard/contract'
-import { Badge, Checkbox, Switch, Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
@@ -10,6 +10,7 @@ import { tagsOf } from '../flag-search.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { FlagBadges } from './flag-badges.tsx'
 import classes from './flag-list.module.css'
+import { RowCheckbox, RowSwitch } from './row-controls.tsx'
 import { Sparkline } from './sparkline.tsx'
 import type { FlagUsage } from './use-flag-usage.ts'
 
@@ -59,12 +60,7 @@ export const FlagRow = memo(function FlagRow({
       style={{ transform: `translateY(${top}px)` }}
     >
       <span role="cell">
-        <Checkbox
-          size="xs"
-          aria-label={t.flags.selectFlag(flag.key)}
-          checked={isSelected}
-          onChange={() => onSelect(flag)}
-        />
+        <RowCheckbox label={t.flags.selectFlag(flag.key)} isOn={isSelected} onChange={() => onSelect(flag)} />
       </span>
       <span role="rowheader" className={classes.flag}>
         <Title projectId={projectId} flag={flag} isFavorite={isFavorite}>
@@ -87,7 +83,7 @@ export const FlagRow = memo(function FlagRow({
         </span>
       ))}
       <span role="cell">
-        <RowSwitch flag={flag} onToggle={onToggle} />
+        <State flag={flag} onToggle={onToggle} />
       </span>
     </div>
   )
@@ -126,16 +122,10 @@ function Title({ projectId, flag, isFavorite, children }: TitleProps) {
 }
 
 /** A badge where the user cannot switch the flag. */
-function RowSwitch({ flag, onToggle }: Pick<Props, 'flag' | 'onToggle'>) {
+function State({ flag, onToggle }: Pick<Props, 'flag' | 'onToggle'>) {
   const t = useMessages()
   return flag.can_edit && !flag.deleted ? (
-    <Switch
-      size="sm"
-      color="green"
-      aria-label={t.flags.toggle(flag.key)}
-      checked={flag.active}
-      onChange={() => onToggle(flag)}
-    />
+    <RowSwitch label={t.flags.toggle(flag.key)} isOn={flag.active} onChange={() => onToggle(flag)} />
   ) : (
     <Badge
       variant="light"
