@@ -26,7 +26,8 @@ export function ActivityCard({ entry, action, badge, children }: Props) {
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <Avatar size={28} radius="xl" color="initials" name={who} aria-hidden="true" />
         <div style={{ flex: 1, minWidth: 0 }}>
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {/* On a phone, links on lines below each other have 24 px each. */}
+          <Text size="sm" lh={{ base: '1.5rem', sm: 'sm' }} style={{ overflowWrap: 'anywhere' }}>
             <b>{who}</b> {action}
           </Text>
           <Text size="xs" c="dimmed" mb={children ? 'sm' : 0}>
