@@ -305,6 +305,19 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .insertInto('person_event_days')
     .values({ person_id: person, event_id, day: 20_000, count: 2, is_kept: 0 })
     .execute()
+  const { id: history_id } = await db
+    .insertInto('counted_events')
+    .values({
+      ...{ project_id, name: 'purchase', counted_since: at, ended_at: '9999-12-31T23:59:59.999999Z' },
+      ...{ history_of: event_id, history_from: at.slice(0, 10) },
+      ...{ read_after: 'p', read_ids: 3, total_ids: 3, read_at: at },
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('person_event_days')
+    .values({ person_id: person, event_id: history_id, day: 19_000, count: 1, is_kept: 0 })
+    .execute()
   // Disabled, so that nothing is sent after the import.
   const { id: webhook_id } = await db
     .insertInto('webhooks')

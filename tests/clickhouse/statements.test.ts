@@ -35,6 +35,7 @@ describe('ClickHouse', () => {
     await client.insert(tables.usage, rows.usage)
     await client.insert(tables.usersInput, rows.users)
     await client.insert(tables.minutes, rows.minutes)
+    await client.insert(tables.personEventsInput, rows.performed)
   }
   const hashes = (count: number) => Array.from({ length: count }, (_, n) => userHash(1, `user-${n}`))
   const range = (flagKey: string) => ({ flagKey, kind: 'called', from: '2026-01-01', to: '2026-12-31' }) as const
@@ -42,7 +43,15 @@ describe('ClickHouse', () => {
   it('has its tables, and creating them again changes nothing', async () => {
     await createSchema(client).ensure()
     const names = (await read(statements.tables())).map(([name]) => name)
-    expect(names).toEqual(expect.arrayContaining([...storedTables, tables.usersInput, tables.usersView]))
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...storedTables,
+        tables.usersInput,
+        tables.usersView,
+        tables.personEventsInput,
+        tables.personEventsView,
+      ]),
+    )
     expect(String((await read(statements.version()))[0]?.[0])).toMatch(/^\d+\.\d+/)
   })
 
@@ -75,6 +84,46 @@ describe('ClickHouse', () => {
       ['order', 29_000_000, 8],
     ])
     expect(await read(statements.calls(2, range(key)))).toEqual([])
+  })
+
+  it('knows what users did by day, without what was counted live, however often a block is sent', async () => {
+    const [ada, bob] = hashes(2) as [number, number]
+    const event = `it's "paid" \\ é 😀`
+    const live = 2 ** 50 + 7
+    const performed = [
+      [event, '2026-01-31', 0, 1, [ada, bob]] as const,
+      [event, '2026-01-31', 0, 2, [ada]] as const,
+      [event, '2026-02-01', live, 5, [ada, bob]] as const,
+      ['other', '2026-02-01', 0, 9, [ada]] as const,
+    ]
+    const batch = { project: 3, usage: [], minutes: [], performed }
+    for (let sent = 0; sent < 3; sent++)
+      await insert('performed-1', batch, { ...batch, performed: performed.slice(0, 1) })
+    await insert('performed-2', { ...batch, performed: [[event, '2026-02-01', 8, 4, [bob]]] })
+    const found = async (epoch: number, from = '2026-01-31', users = [ada, bob, 1]) =>
+      new Map(
+        (await read(statements.personEvents(3, { event, epoch, from }, users))).map(([user, day, n]) => [
+          `${user === ada ? 'ada' : 'bob'} ${day}`,
+          n,
+        ]),
+      )
+    await expect
+      .poll(() => found(live))
+      .toEqual(
+        new Map([
+          ['ada 2026-01-31', 4],
+          ['bob 2026-01-31', 2],
+          ['bob 2026-02-01', 4],
+        ]),
+      )
+    expect(await found(8, '2026-02-01')).toEqual(
+      new Map([
+        ['ada 2026-02-01', 5],
+        ['bob 2026-02-01', 5],
+      ]),
+    )
+    const many = Array.from({ length: 2000 }, (_, n) => 2 ** 52 + n)
+    expect(await found(live, '2026-01-31', many)).toEqual(new Map())
   })
 
   it('agrees with a model over random blocks, of which some are sent again', async () => {

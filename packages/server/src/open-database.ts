@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import { noteRecording } from './features/cohorts/behavior/recording-start.ts'
 import { createEventsService } from './features/events/clickhouse/events-service.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import type { Instant } from './instant.ts'
@@ -52,7 +53,9 @@ export async function openDatabase(deps: Deps) {
   if (personsStorage) await skipKnownIds(storage, personsStorage)
   watchStorages(metrics.registry, { main: storage, ...(personsStorage && { persons: personsStorage }) })
   const exchange = await createChangeExchange(deps)
-  const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
+  const instance = sqlInstanceStore(storage.kysely)
+  const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, instance)
+  await noteRecording(instance, config.eventsUrl?.recordsPersonEvents ?? false, deps.now())
   const emailBox = config.smtpUrl && config.publicUrl ? createSecretBox(secretKey) : undefined
   const memory = createStoreMemory()
   exchange.main.changes.subscribe(

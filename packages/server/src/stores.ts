@@ -17,6 +17,7 @@ import { sqlScheduleStore } from './features/change-control/schedules/schedule-s
 import { sqlCodeReferenceStore } from './features/code-references/code-reference-store.sql.ts'
 import { sqlCountedEventStore } from './features/cohorts/behavior/counted-event-store.sql.ts'
 import { sqlEventDayStore } from './features/cohorts/behavior/event-day-store.sql.ts'
+import { sqlEventHistoryStore } from './features/cohorts/behavior/event-history-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
@@ -29,6 +30,7 @@ import {
   type EventsDatabase,
 } from './features/events/clickhouse/clickhouse-stores.ts'
 import { type EventBacklogStore, sqlEventBacklogStore } from './features/events/clickhouse/event-backlog-store.sql.ts'
+import { personEventStore } from './features/events/history/person-event-store.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
@@ -152,6 +154,8 @@ const mainFactories = {
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   countedEvents: ({ db }) => sqlCountedEventStore(db),
+  eventHistories: ({ db }) => sqlEventHistoryStore(db),
+  personEvents: ({ events, backlog }) => personEventStore(events, backlog),
   dashboards: ({ db }) => sqlDashboardStore(db),
   emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
   definitions: ({ db }) => sqlDefinitionStore(db),

@@ -16,6 +16,7 @@ import {
   mebibyte,
   NamedObject,
   Nullable,
+  ObjectOf,
   ProjectParams,
   ShapedObject,
   ShapedObjectInput,
@@ -59,7 +60,15 @@ export const Cohort = NamedObject('Cohort', 'A named set of persons: dynamic (by
   counted_events: List(
     Type.Object({
       event: Text('Name of the event.', 'paid'),
-      counted_since: Instant('Since when the event is counted; what people did before is not known.'),
+      counted_since: Instant('Since when the event is counted. What people did before is known from `history` only.'),
+      history: Nullable(
+        ObjectOf('What people did before, from ClickHouse; null where it is not recorded.', {
+          since: Nullable(
+            Text('First day (UTC) of which every event is known; null when there is none before.', '2026-01-31'),
+          ),
+          percent: Integer('How much of the history has been read; 100 when it counts in full.', 100),
+        }),
+      ),
     }),
     'The events that its behavioral filters name.',
     [],

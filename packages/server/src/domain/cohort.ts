@@ -38,7 +38,14 @@ export interface Calculation {
   /** Undefined when no job is queued or running. */
   readonly job: { readonly processed: number; readonly total: number | null } | undefined
   /** The events that its behavioral filters name, by name; empty when it is deleted. */
-  readonly countedEvents: readonly { readonly event: string; readonly countedSince: Instant }[]
+  readonly countedEvents: readonly CountedEventOfCohort[]
+}
+
+interface CountedEventOfCohort {
+  readonly event: string
+  readonly countedSince: Instant
+  /** What ClickHouse knows from before: the first day of which it has everything, and how much of it has been read. */
+  readonly history: { readonly from: string; readonly percent: number } | undefined
 }
 
 export const notCalculated: Calculation = {

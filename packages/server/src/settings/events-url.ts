@@ -9,6 +9,8 @@ export interface EventsUrl {
   readonly isReplicated: boolean
   /** On how many replicas an insert is stored before it is acknowledged. */
   readonly quorum: number
+  /** Whether what persons do is recorded by day, for the histories of behavioral cohorts. */
+  readonly recordsPersonEvents: boolean
 }
 
 const pattern = /^(clickhouses?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^/?#@]+)\/([A-Za-z_]\w{0,62})(?:\?([^#]*))?$/
@@ -24,12 +26,13 @@ export function eventsUrl(value: string): EventsUrl {
     )
   }
   const origins = hosts.split(',').map(host => originOf(scheme, host.trim()))
-  const { isReplicated, quorum } = readParameters(query)
+  const parameters = readParameters(query)
+  const { isReplicated, quorum } = parameters
   if (origins.length > 1 && !isReplicated) {
     throw new Error('with several hosts needs ?replicated=1: the hosts must be replicas of each other')
   }
   if (quorum > origins.length) throw new Error('has a quorum that is larger than its number of hosts')
-  return { origins, user: decoded(user) || 'default', password: decoded(password), database, isReplicated, quorum }
+  return { origins, user: decoded(user) || 'default', password: decoded(password), database, ...parameters }
 }
 
 function originOf(scheme: keyof typeof ports, host: string): string {
@@ -39,17 +42,21 @@ function originOf(scheme: keyof typeof ports, host: string): string {
   return origin
 }
 
-function readParameters(query: string): { readonly isReplicated: boolean; readonly quorum: number } {
+const parameterNames = ['replicated', 'quorum', 'person_events']
+
+function readParameters(query: string): Pick<EventsUrl, 'isReplicated' | 'quorum' | 'recordsPersonEvents'> {
   const parameters = new URLSearchParams(query)
   for (const name of parameters.keys()) {
-    if (name !== 'replicated' && name !== 'quorum') throw new Error(`has an unknown parameter "${name}"`)
+    if (!parameterNames.includes(name)) throw new Error(`has an unknown parameter "${name}"`)
   }
   const replicated = parameters.get('replicated') ?? '0'
   const quorum = parameters.get('quorum') ?? '1'
+  const personEvents = parameters.get('person_events') ?? '1'
   if (!/^[01]$/.test(replicated)) throw new Error('has a replicated that is not 0 or 1')
+  if (!/^[01]$/.test(personEvents)) throw new Error('has a person_events that is not 0 or 1')
   if (!/^[1-9]$/.test(quorum)) throw new Error('has a quorum that is not a number from 1 to 9')
   if (quorum !== '1' && replicated === '0') throw new Error('with a quorum needs replicated=1')
-  return { isReplicated: replicated === '1', quorum: Number(quorum) }
+  return { isReplicated: replicated === '1', quorum: Number(quorum), recordsPersonEvents: personEvents === '1' }
 }
 
 function decoded(text: string): string {

@@ -75,6 +75,8 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
     'persons.scan': s => s.persons.scan(1, 0, 10),
     'persons.search': s => s.persons.search(1, { search: 'x' }, 0, 10),
     'persons.listDistinctIds': s => s.persons.listDistinctIds(1, [personId], 10),
+    'persons.scanDistinctIds': s => s.persons.scanDistinctIds(1, 'a', 10),
+    'persons.countDistinctIds': s => s.persons.countDistinctIds(1),
     'persons.listHashKeys': s => s.persons.listHashKeys([personId]),
     'persons.addHashKeys': s => s.persons.addHashKeys(1, personId, hashKeys),
     'groups.update': async s => {
@@ -95,6 +97,8 @@ describe.runIf(dialects.includes('postgres' as never))('statements on the person
     'cohortMembers.removePerson': s => s.cohortMembers.removePerson(1, personId),
     'eventDays.add': s => s.eventDays.add(1, [{ ...day, personId }]),
     'eventDays.histories': s => s.eventDays.histories([personId], [event], 0),
+    'eventDays.replaceHistories': s =>
+      s.eventDays.replaceHistories(1, 2, [{ personId, distinctIds: ['a'], days: new Map([[20_000, 1]]) }]),
     'eventDays.trim': s => s.eventDays.trim(1, 30_000, 10),
     'eventDays.remove': s => s.eventDays.remove(1, 10),
     'personRetention.noteSeen': s => s.personRetention.noteSeen(1, ['a'], at),

@@ -66,7 +66,28 @@ it.each<[string, RegExp, (stores: AllStores) => Promise<unknown>]>([
   [
     'the histories of persons',
     /^SEARCH person_event_days USING PRIMARY KEY \(person_id=\? AND event_id=\?\)/,
-    s => s.eventDays.histories([1, 2], [{ id: 1, name: 'paid', countedSince: '' }], 0),
+    s => s.eventDays.histories([1, 2], [{ id: 1, name: 'paid', countedSince: '', historyId: 2 }], 0),
+  ],
+  [
+    'counted events with their histories',
+    /^SEARCH history USING COVERING INDEX counted_events_history \(history_of=\?\)/,
+    s => s.countedEvents.listLive(1),
+  ],
+  ['histories that are not read', /^SEARCH live USING INTEGER PRIMARY KEY/, s => s.eventHistories.listUnread(0, 10)],
+  [
+    'the next distinct ids',
+    /^SEARCH person_distinct_ids USING INDEX \S+ \(project_id=\? AND distinct_id>\?\)/,
+    s => s.persons.scanDistinctIds(1, 'a', 10),
+  ],
+  [
+    'persons whose histories are replaced',
+    /^SEARCH persons USING INTEGER PRIMARY KEY/,
+    s =>
+      s.eventDays.replaceHistories(
+        1,
+        2,
+        [1, 2, 3, 4].map(personId => ({ personId, distinctIds: [], days: new Map() })),
+      ),
   ],
 ])('finds %s by an index of its own', async (_, plan, ask) => {
   const steps = await planOf(ask)

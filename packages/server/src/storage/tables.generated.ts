@@ -214,6 +214,12 @@ export interface Tables {
     name: string
     counted_since: string
     ended_at: string | null
+    history_of: number | null
+    history_from: string | null
+    read_after: string | null
+    read_ids: number | null
+    total_ids: number | null
+    read_at: string | null
   }
   dashboards: {
     id: Generated<number>

@@ -19,7 +19,10 @@ import { CohortPeople } from './cohort-people.tsx'
 
 /** Counting runs in the background after a cohort is saved. */
 const isUnfinished = (cohort: Cohort | undefined): boolean =>
-  cohort !== undefined && (cohort.is_calculating || (!cohort.is_static && cohort.count === null))
+  cohort !== undefined &&
+  (cohort.is_calculating ||
+    (!cohort.is_static && cohort.count === null) ||
+    cohort.counted_events.some(({ history }) => history !== null && history.percent < 100))
 
 export function CohortPage() {
   const t = useMessages()
@@ -67,7 +70,12 @@ export function CohortPage() {
 /** Since when people's events are known. */
 function CountedEvents({ cohort }: { cohort: Cohort }) {
   const t = useMessages().behavior
-  const { moment } = useFormats()
+  const { moment, day, percent } = useFormats()
+  const historyOf = ({ history }: Cohort['counted_events'][number]) => {
+    if (history === null) return ''
+    if (history.percent < 100) return `, ${t.readingHistory(percent(history.percent))}`
+    return history.since === null ? '' : `, ${t.historySince(day(`${history.since}T12:00:00Z`))}`
+  }
   return (
     <section aria-label={t.countedSince}>
       <Title order={2}>{t.countedSince}</Title>
@@ -75,8 +83,11 @@ function CountedEvents({ cohort }: { cohort: Cohort }) {
         {t.countedHint}
       </Text>
       <ul>
-        {cohort.counted_events.map(({ event, counted_since }) => (
-          <li key={event}>{t.since(event, moment(counted_since))}</li>
+        {cohort.counted_events.map(counted => (
+          <li key={counted.event}>
+            {t.since(counted.event, moment(counted.counted_since))}
+            {historyOf(counted)}
+          </li>
         ))}
       </ul>
     </section>

@@ -78,7 +78,7 @@ export class BatchEvaluator {
       createdAt: isPersons && names.includes(personCreatedAt),
       staticCohorts: [...new Set(staticCohorts)],
       continuityFlags: [...new Set(continuityFlags)],
-      events: new Map(events.flatMap(name => (countedEvents?.has(name) ? [[countedEvents.get(name)!, name]] : []))),
+      events: new Map(events.flatMap(name => (countedEvents?.get(name) ?? []).map(id => [id, name]))),
       sinceDay: dayNumber(now) - Math.max(0, ...requirements.map(({ eventDays }) => eventDays)),
     }
   }

@@ -11,7 +11,7 @@ export interface Needs {
   readonly staticCohorts: readonly number[]
   /** Keys of the flags whose stored hash keys are needed. */
   readonly continuityFlags: readonly string[]
-  /** The counted events whose histories are needed, by id, and the first day of the longest window. */
+  /** The counted events whose histories are needed, by each id of their counts, and the first day of the longest window. */
   readonly events: ReadonlyMap<number, string>
   readonly sinceDay: number
 }
@@ -143,10 +143,20 @@ export function historiesByPerson(
   for (const row of rows) {
     const id = Number(row.person_id)
     const histories = byPerson.get(id) ?? (Object.create(null) as Record<string, HistoryText>)
-    histories[names.get(Number(row.event_id))!] = { firstDay: Number(row.first_day), days: row.days }
+    const name = names.get(Number(row.event_id))!
+    histories[name] = joinTexts(histories[name], { firstDay: Number(row.first_day), days: row.days })
     byPerson.set(id, histories)
   }
   return byPerson
 }
+
+/** As `joinHistories`. */
+const joinTexts = (one: HistoryText | undefined, other: HistoryText): HistoryText =>
+  one === undefined
+    ? other
+    : {
+        firstDay: Math.min(one.firstDay, other.firstDay),
+        days: [one.days, other.days].filter(days => days !== null).join() || null,
+      }
 
 export const historyOf = ({ firstDay, days }: HistoryText): EventHistory => ({ firstDay, days: readDays(days) })

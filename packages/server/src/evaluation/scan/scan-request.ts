@@ -18,8 +18,8 @@ export interface ScanRequest {
   readonly queries: readonly FlagQuery[]
   /** Unix time in milliseconds. */
   readonly now: number
-  /** The ids of the events that are counted in the project, by name; added by the scanner. */
-  readonly countedEvents?: ReadonlyMap<string, number>
+  /** The ids of the counts of the events that are counted in the project, by name; added by the scanner. */
+  readonly countedEvents?: ReadonlyMap<string, readonly number[]>
 }
 
 /** Counts all subjects in one snapshot of the database. */

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { findWorkerCode } from '../../concurrency/worker-code.ts'
-import type { FindCountedEvents } from '../../domain/counted-event.ts'
+import { countIdsOf, type FindCountedEvents } from '../../domain/counted-event.ts'
 import { invalid, Problem } from '../../problem.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
 import type { SqliteHandle } from '../../storage/sqlite/sqlite-connection.ts'
@@ -45,7 +45,7 @@ export function createScanner({
 
   async function complete<R extends TallyRequest | WalkRequest>(request: R): Promise<R> {
     const counted = await findCountedEvents(request.projectId)
-    return { ...request, countedEvents: new Map([...counted.values()].map(({ name, id }) => [name, id])) }
+    return { ...request, countedEvents: new Map([...counted].map(([name, event]) => [name, countIdsOf(event)])) }
   }
 
   async function withinLimit<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {

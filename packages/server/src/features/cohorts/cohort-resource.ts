@@ -28,9 +28,15 @@ export const cohortToWire = (cohort: Cohort): CohortWire => ({
   last_error: cohort.calculation.lastError,
   progress: cohort.calculation.job ?? null,
   version: cohort.version,
-  counted_events: cohort.calculation.countedEvents.map(({ event, countedSince }) => ({
+  counted_events: cohort.calculation.countedEvents.map(({ event, countedSince, history }) => ({
     event,
     counted_since: countedSince,
+    history: history
+      ? {
+          since: history.from <= countedSince.slice(0, 10) ? history.from : null,
+          percent: history.percent,
+        }
+      : null,
   })),
 })
 

@@ -13,6 +13,7 @@ import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { countsEvents } from './behavior/counted-event.ts'
 import { sqlCountedEventStore } from './behavior/counted-event-store.sql.ts'
+import { sqlEventHistoryStore } from './behavior/event-history-store.sql.ts'
 
 export function sqlCohortStore(db: Kysely<Tables>) {
   const cohorts = () =>
@@ -143,12 +144,13 @@ async function withCountedEvents(
 ): Promise<readonly Cohort[]> {
   if (!cohorts.some(countsEvents)) return cohorts
   const live = await sqlCountedEventStore(db).listLive(projectId)
+  const histories = await sqlEventHistoryStore(db).listProgress(projectId)
   return cohorts.map(cohort => {
     if (!countsEvents(cohort)) return cohort
     const names = new Set(behaviorsIn(cohort.filters).map(({ event }) => event))
     const countedEvents = [...names].sort().flatMap(event => {
       const counted = live.get(event)
-      return counted ? [{ event, countedSince: counted.countedSince }] : []
+      return counted ? [{ event, countedSince: counted.countedSince, history: histories.get(event) }] : []
     })
     return { ...cohort, calculation: { ...cohort.calculation, countedEvents } }
   })

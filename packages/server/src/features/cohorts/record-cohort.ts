@@ -53,7 +53,7 @@ const cohortActivity = (
   createdAt: now,
 })
 
-const announceCohort = (
+export const announceCohort = (
   tx: Stores,
   project: Pick<Project, 'id' | 'organizationId'>,
   cohortId: number,

@@ -27,11 +27,12 @@ export interface Recorded {
 /** Updates persons, groups and counters in the caller's transaction; persons and groups by the events that they do not have yet. */
 export async function recordEvents(
   tx: Stores,
-  { project, tally }: ProjectEvents,
+  whole: ProjectEvents,
   events: readonly IncomingEvent[],
   now: Instant,
 ): Promise<Recorded> {
-  const { joinedIn, ...persons } = await recordPersons(tx, project, events, now)
+  const { project, tally } = whole
+  const { joinedIn, ...persons } = await recordPersons(tx, whole, events, now)
   const refusedGroupTypes = await recordGroups(tx, project, events, now)
   // Rows of the main database are locked last: neither database would notice a deadlock between the two.
   for (const cohortId of joinedIn.toSorted((a, b) => a - b)) await tx.cohorts.addToCount(cohortId, -1)
@@ -42,10 +43,11 @@ export async function recordEvents(
 
 async function recordPersons(
   tx: Stores,
-  project: Project,
+  whole: ProjectEvents,
   events: readonly IncomingEvent[],
   now: Instant,
 ): Promise<Pick<Recorded, 'merges' | 'refusedProperties'> & Pick<WrittenPersons, 'joinedIn'>> {
+  const { project } = whole
   const distinctIds = [...new Set(events.flatMap(distinctIdsIn))]
   const ledger = createPersonLedger(await tx.people.persons.findByDistinctIds(project.id, distinctIds), newUuid)
   const merges = new Map<MergeOutcome, number>()
@@ -67,7 +69,7 @@ async function recordPersons(
     const holder = ledger.holderOf(distinctId)
     return holder && (holder.stored?.id ?? newIds.get(holder.uuid))
   }
-  await countBehavior(tx, project.id, events, personIdOf, now)
+  await countBehavior(tx, project.id, { all: whole.events, events }, personIdOf, now)
   await tx.people.personRetention.noteSeen(project.id, distinctIds, now)
   return { merges, refusedProperties: ledger.refusedProperties(), joinedIn }
 }

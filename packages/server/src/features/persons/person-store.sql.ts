@@ -134,6 +134,25 @@ export function sqlPersonStore(db: Kysely<Tables>, onChanged: (personIds: readon
       return idsByPerson
     },
 
+    /** The distinct ids of the project after one, in order, each with its person. */
+    async scanDistinctIds(
+      projectId: number,
+      after: string,
+      limit: number,
+    ): Promise<readonly { readonly distinctId: string; readonly personId: number }[]> {
+      const rows = await db
+        .selectFrom('person_distinct_ids')
+        .select(['distinct_id', 'person_id'])
+        .where('project_id', '=', projectId)
+        .where('distinct_id', '>', after)
+        .orderBy('distinct_id')
+        .limit(limit)
+        .execute()
+      return rows.map(row => ({ distinctId: row.distinct_id, personId: row.person_id }))
+    },
+    countDistinctIds: (projectId: number): Promise<number> =>
+      countRows(db.selectFrom('person_distinct_ids').where('project_id', '=', projectId)),
+
     /** The stored hash keys of these persons, for experience continuity. */
     async listHashKeys(personIds: readonly number[]): Promise<readonly (HashKey & { readonly personId: number })[]> {
       if (personIds.length === 0) return []

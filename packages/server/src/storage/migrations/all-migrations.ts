@@ -47,6 +47,7 @@ import { eventBacklog } from './0080-event-backlog.ts'
 import { behavior } from './0085-behavior.ts'
 import { behaviorKeys } from './0086-behavior-keys.ts'
 import { instanceAge } from './0087-instance-age.ts'
+import { behaviorHistory } from './0088-behavior-history.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   behavior,
   behaviorKeys,
   instanceAge,
+  behaviorHistory,
 ]

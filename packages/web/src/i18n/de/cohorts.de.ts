@@ -70,7 +70,9 @@ export const cohorts: CohortsMessages = {
     months: 'Monaten (je 30 Tage)',
     years: 'Jahren',
     countedSince: 'Gezählte Events',
-    countedHint: 'Events werden gezählt, sobald eine Kohorte sie nennt. Frühere sind nicht bekannt.',
+    countedHint: 'Events werden gezählt, sobald eine Kohorte sie nennt. Frühere sind nur durch ClickHouse bekannt.',
     since: (event, date) => `${event}: seit ${date}`,
+    historySince: date => `mit dem Verlauf aus ClickHouse seit ${date}`,
+    readingHistory: share => `der Verlauf wird gelesen, ${share}`,
   },
 }

@@ -68,8 +68,11 @@ export const cohorts = {
     months: 'months (30 days)',
     years: 'years',
     countedSince: 'Counted events',
-    countedHint: 'Events are counted from the moment that a cohort names them. Earlier ones are not known.',
+    countedHint:
+      'Events are counted from the moment that a cohort names them. Earlier ones are known from ClickHouse only.',
     since: (event: string, date: string) => `${event}: since ${date}`,
+    historySince: (date: string) => `including history from ClickHouse since ${date}`,
+    readingHistory: (share: string) => `history is being read, ${share}`,
   },
 }
 

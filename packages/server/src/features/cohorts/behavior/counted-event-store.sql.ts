@@ -6,11 +6,15 @@ import type { Tables } from '../../../storage/tables.generated.ts'
 
 const liveEvents = preparedQuery((db, { projectId }: { projectId: number }) =>
   db
-    .selectFrom('counted_events')
-    .select(['id', 'name', 'counted_since'])
-    .where('project_id', '=', projectId)
-    .where('ended_at', 'is', null),
+    .selectFrom('counted_events as live')
+    .leftJoin('counted_events as history', 'history.history_of', 'live.id')
+    .select(['live.id', 'live.name', 'live.counted_since', 'history.id as history_id'])
+    .where('live.project_id', '=', projectId)
+    .where('live.ended_at', 'is', null),
 )
+
+/** A history is never live. */
+const never = '9999-12-31T23:59:59.999999Z'
 
 /** The events that are counted for behavioral filters. */
 export function sqlCountedEventStore(db: Kysely<Tables>) {
@@ -19,15 +23,38 @@ export function sqlCountedEventStore(db: Kysely<Tables>) {
     async listLive(projectId: number): Promise<ReadonlyMap<string, CountedEvent>> {
       const { rows } = await liveEvents(db, { projectId })
       return new Map(
-        rows.map(({ id, name, counted_since }) => [name, { id: Number(id), name, countedSince: counted_since }]),
+        rows.map(({ id, name, counted_since, history_id }) => [
+          name,
+          {
+            ...{ id: Number(id), name, countedSince: counted_since },
+            historyId: history_id === null ? undefined : Number(history_id),
+          },
+        ]),
       )
     },
-    /** Starts to count events that are not counted yet. */
-    async add(projectId: number, names: readonly string[], now: Instant): Promise<void> {
+    /** Starts to count events that are not counted yet. Their histories will be read when there is a day from which they are complete. */
+    async add(
+      projectId: number,
+      names: readonly string[],
+      now: Instant,
+      historyFrom: string | undefined,
+    ): Promise<void> {
       if (names.length === 0) return
+      const row = { project_id: projectId, counted_since: now }
+      const added = await db
+        .insertInto('counted_events')
+        .values(names.map(name => ({ ...row, name, ended_at: null })))
+        .returning(['id', 'name'])
+        .execute()
+      if (historyFrom === undefined) return
       await db
         .insertInto('counted_events')
-        .values(names.map(name => ({ project_id: projectId, name, counted_since: now, ended_at: null })))
+        .values(
+          added.map(({ id, name }) => ({
+            ...{ ...row, name, ended_at: never, history_of: id },
+            ...{ history_from: historyFrom, read_ids: 0 },
+          })),
+        )
         .execute()
     },
     /** From now on they are not counted. Their counts are not used again. */
@@ -35,19 +62,19 @@ export function sqlCountedEventStore(db: Kysely<Tables>) {
       if (eventIds.length === 0) return
       await db.updateTable('counted_events').set({ ended_at: now }).where('id', 'in', eventIds).execute()
     },
-    /** The ids of live events of all projects after an id, in order. */
+    /** The ids of live events and of histories of all projects after an id, in order. */
     async listIds(afterId: number, limit: number): Promise<readonly number[]> {
       const rows = await db
         .selectFrom('counted_events')
         .select('id')
         .where('id', '>', afterId)
-        .where('ended_at', 'is', null)
+        .where(eb => eb.or([eb('ended_at', 'is', null), eb('history_of', 'is not', null)]))
         .orderBy('id')
         .limit(limit)
         .execute()
       return rows.map(({ id }) => id)
     },
-    /** An event that ended before an instant. */
+    /** An event that ended before an instant; never a history. */
     async findEnded(before: Instant): Promise<number | undefined> {
       const row = await db
         .selectFrom('counted_events')
@@ -58,6 +85,7 @@ export function sqlCountedEventStore(db: Kysely<Tables>) {
         .executeTakeFirst()
       return row?.id
     },
+    /** With its history. */
     async remove(eventId: number): Promise<void> {
       await db.deleteFrom('counted_events').where('id', '=', eventId).execute()
     },

@@ -1,14 +1,17 @@
 import type { EventHistory } from '@halyard/engine'
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { CountedEvent } from '../../../domain/counted-event.ts'
-import { readDays } from '../../../domain/event-days.ts'
+import { type CountedEvent, countIdsOf } from '../../../domain/counted-event.ts'
+import { joinHistories, readDays } from '../../../domain/event-days.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import { isSqlite, preparedQuery } from '../../../storage/prepared-query.ts'
 import { StaleWrite } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.generated.ts'
+import { partitionColumn } from '../../../storage/unindexed.ts'
 import type { EventDay } from './counted-event.ts'
+import type { PersonHistory } from './event-history.ts'
 
 const parametersMax = 5000
+const rowsPerInsertMax = 500
 
 /** All rows in one parameter: compiling a statement with thousands of parameters would cost more than running it. */
 const addToSqlite = preparedQuery((db, { rows }: { rows: string }) => {
@@ -91,7 +94,7 @@ export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: read
     ): Promise<ReadonlyMap<number, Readonly<Record<string, EventHistory>>>> {
       const histories = new Map<number, Record<string, EventHistory>>()
       if (events.length === 0) return histories
-      const nameOf = new Map(events.map(({ id, name }) => [id, name]))
+      const nameOf = new Map(events.flatMap(event => countIdsOf(event).map(id => [id, event.name])))
       for (const part of inParts(personIds, parametersMax)) {
         const rows = await db
           .selectFrom('person_event_days')
@@ -102,11 +105,36 @@ export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: read
           .execute()
         for (const { person_id, event_id, first_day, days } of rows) {
           const history = histories.get(person_id) ?? (Object.create(null) as Record<string, EventHistory>)
-          history[nameOf.get(event_id)!] = { firstDay: Number(first_day), days: readDays(days) }
+          const name = nameOf.get(event_id)!
+          history[name] = joinHistories(history[name], { firstDay: Number(first_day), days: readDays(days) })
           histories.set(person_id, history)
         }
       }
       return histories
+    },
+    /**
+     * Replaces the histories of persons, so that it can be repeated. False, and nothing is done, when one of them has other distinct ids
+     * meanwhile: merged, deleted or new.
+     */
+    async replaceHistories(
+      projectId: number,
+      historyId: number,
+      histories: readonly PersonHistory[],
+    ): Promise<boolean> {
+      const personIds = histories.map(({ personId }) => personId).sort((a, b) => a - b)
+      if (!(await holdUnchanged(db, projectId, personIds, histories))) return false
+      onChanged(personIds)
+      await db
+        .deleteFrom('person_event_days')
+        .where('person_id', 'in', personIds)
+        .where('event_id', '=', historyId)
+        .execute()
+      const rows = histories.flatMap(({ personId, days }) =>
+        [...days].map(([day, count]) => ({ person_id: personId, event_id: historyId, day, count, is_kept: 0 })),
+      )
+      for (const part of inParts(rows, rowsPerInsertMax))
+        await db.insertInto('person_event_days').values(part).execute()
+      return true
     },
     /**
      * Removes the days of an event that are before a day, except for the first one of each person, which is kept beyond all windows.
@@ -164,6 +192,33 @@ export function sqlEventDayStore(db: Kysely<Tables>, onChanged: (personIds: read
       return removed.numDeletedRows > 0n
     },
   }
+}
+
+/** Until the transaction ends, no other one merges or deletes these persons. Who counts their events live does not wait. */
+async function holdUnchanged(
+  db: Kysely<Tables>,
+  projectId: number,
+  personIds: readonly number[],
+  histories: readonly PersonHistory[],
+): Promise<boolean> {
+  const persons = db
+    .selectFrom('persons')
+    .select('id')
+    .where(partitionColumn(db, 'project_id'), '=', projectId)
+    .where('id', 'in', personIds)
+    .orderBy('id')
+  const held = await (isSqlite(db) ? persons : persons.forNoKeyUpdate()).execute()
+  if (held.length < personIds.length) return false
+  const rows = await db
+    .selectFrom('person_distinct_ids')
+    .select(['person_id', 'distinct_id'])
+    .where(partitionColumn(db, 'project_id'), '=', projectId)
+    .where('person_id', 'in', personIds)
+    .execute()
+  const expected = new Map(
+    histories.flatMap(({ personId, distinctIds }) => distinctIds.map(id => [id, personId] as const)),
+  )
+  return rows.length === expected.size && rows.every(row => expected.get(row.distinct_id) === row.person_id)
 }
 
 /** Adds the counts of a person to those of another when they are merged. Those of `from` are deleted with the person. */

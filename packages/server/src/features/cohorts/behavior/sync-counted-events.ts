@@ -4,6 +4,7 @@ import type { Instant } from '../../../instant.ts'
 import { invalid } from '../../../problem.ts'
 import type { Stores } from '../../../stores.ts'
 import { behavioralFiltersMax, type Counting, countedEventsMax, countsEvents } from './counted-event.ts'
+import { historyFrom } from './recording-start.ts'
 
 /** Throws `invalid` when the cohort would take the project beyond its limits. The caller holds the project's references. */
 export async function checkBehaviorLimits(tx: Stores, projectId: number, cohort: Counting & Pick<Cohort, 'id'>) {
@@ -37,5 +38,6 @@ export async function syncCountedEvents(tx: Stores, projectId: number, now: Inst
     projectId,
     [...named].filter(name => !live.has(name)),
     now,
+    await historyFrom(tx, now),
   )
 }

@@ -41,7 +41,11 @@ export function trimEventDays(): Job {
       const hasMore = await transaction(async tx => {
         const eventId = await tx.countedEvents.findEnded(before)
         if (eventId === undefined) return false
-        if (!(await tx.people.eventDays.remove(eventId, daysAtOnceMax))) await tx.countedEvents.remove(eventId)
+        const historyId = await tx.eventHistories.findId(eventId)
+        for (const id of historyId === undefined ? [eventId] : [eventId, historyId]) {
+          if (await tx.people.eventDays.remove(id, daysAtOnceMax)) return true
+        }
+        await tx.countedEvents.remove(eventId)
         return true
       }, withPersons)
       if (!hasMore) return

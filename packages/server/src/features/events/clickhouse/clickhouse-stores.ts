@@ -21,12 +21,12 @@ export interface EventsDatabase {
   }
 }
 
-interface Backlog {
+export interface Backlog {
   append(batch: CountBatch): void
 }
 
-function appendWithin(events: EventsDatabase, backlog: Backlog, batch: CountBatch): void {
-  if (batch.usage.length === 0 && batch.minutes.length === 0) return
+export function appendWithin(events: EventsDatabase, backlog: Backlog, batch: CountBatch): void {
+  if (batch.usage.length === 0 && batch.minutes.length === 0 && !batch.performed?.length) return
   if (events.backlog.isFull) events.backlog.noteDropped(countedIn(batch))
   else backlog.append(batch)
 }

@@ -151,13 +151,14 @@ onEachDatabase('counts in ClickHouse', dialect => {
 
 describe('EVENTS_URL', () => {
   it('names servers, user, database and replication', () => {
-    expect(eventsUrl('clickhouse://u:p%40ss@a,b:8124/counts?replicated=1&quorum=2')).toEqual({
+    expect(eventsUrl('clickhouse://u:p%40ss@a,b:8124/counts?replicated=1&quorum=2&person_events=0')).toEqual({
       origins: ['http://a:8123', 'http://b:8124'],
       user: 'u',
       password: 'p@ss',
       database: 'counts',
       isReplicated: true,
       quorum: 2,
+      recordsPersonEvents: false,
     })
     expect(eventsUrl('clickhouses://[::1]/counts')).toMatchObject({ origins: ['https://[::1]:8443'], user: 'default' })
   })
@@ -172,6 +173,7 @@ describe('EVENTS_URL', () => {
     'clickhouse://a/counts?quorum=2',
     'clickhouse://a/counts?replicated=1&quorum=2',
     'clickhouse://a/counts?color=red',
+    'clickhouse://a/counts?person_events=no',
     'clickhouse://a:b:c/counts',
   ])('refuses %s', url => {
     expect(() => eventsUrl(url)).toThrow()

@@ -1,6 +1,7 @@
 import type { EventCount } from '../usage/event-counts.ts'
 import type { UsageIncrement, UsageKind } from '../usage/usage.ts'
 import { dayOfMinute } from './count-statements.ts'
+import { type PerformedEvents, type PerformedRow, rowsOfPerformed } from './performed-events.ts'
 
 /** What one transaction counted in a project, as it waits for ClickHouse: arrays, since there are many. */
 export interface CountBatch {
@@ -9,6 +10,8 @@ export interface CountBatch {
   readonly usage: readonly (readonly [string, UsageKind, string, string, number, readonly number[]])[]
   /** event, minute, events */
   readonly minutes: readonly (readonly [string, number, number])[]
+  /** Undefined in batches of earlier versions. */
+  readonly performed?: readonly PerformedEvents[]
 }
 
 export const usageBatch = (project: number, increments: readonly UsageIncrement[]): CountBatch => ({
@@ -28,8 +31,10 @@ export const minuteBatch = (project: number, counts: readonly EventCount[]): Cou
 })
 
 /** How many things a batch counts, for metrics. */
-export const countedIn = ({ usage, minutes }: CountBatch): number =>
-  usage.reduce((sum, [, , , , calls]) => sum + calls, 0) + minutes.reduce((sum, [, , count]) => sum + count, 0)
+export const countedIn = ({ usage, minutes, performed = [] }: CountBatch): number =>
+  usage.reduce((sum, [, , , , calls]) => sum + calls, 0) +
+  minutes.reduce((sum, [, , count]) => sum + count, 0) +
+  performed.reduce((sum, [, , , count, users]) => sum + count * users.length, 0)
 
 interface SeriesColumns {
   readonly project: number
@@ -55,6 +60,7 @@ export interface BlockRows {
     readonly block: string
     events: number
   }[]
+  readonly performed: readonly PerformedRow[]
 }
 
 /** Merges batches into one row per series. The same batches give the same rows in the same order. */
@@ -90,5 +96,6 @@ export function rowsOfBlock(block: string, batches: readonly CountBatch[]): Bloc
         users: [...users],
       })),
     minutes: [...minutes.values()],
+    performed: rowsOfPerformed(block, batches),
   }
 }

@@ -42,6 +42,18 @@ export function countStatements(database: string) {
           AND ${days(dayOfMinute(from), dayOfMinute(to))} AND minute >= ${number(from)} AND minute < ${number(to)}
         GROUP BY event, minute, block
       ) GROUP BY event, minute`,
+    /** user, day, events that were not counted live in an epoch. */
+    personEvents: (
+      projectId: number,
+      { event, epoch, from }: { readonly event: string; readonly epoch: number; readonly from: Day },
+      users: readonly number[],
+    ) =>
+      `SELECT user_hash, toString(day) AS date, sum(n) AS counted FROM (
+        SELECT user_hash, day, epoch, block, max(events) AS n FROM ${database}.${tables.personEvents}
+        WHERE project = ${number(projectId)} AND event = ${literal(event)} AND user_hash IN (${users.join(', ')})
+          AND epoch != ${number(epoch)} AND day >= ${date(from)}
+        GROUP BY user_hash, day, epoch, block
+      ) GROUP BY user_hash, day`,
     /** day, series, calls of a block. */
     totalsOfBlock: (block: string, from: Day) =>
       `SELECT toString(day) AS date, count() AS series, sum(n) AS calls FROM (

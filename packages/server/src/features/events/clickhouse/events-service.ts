@@ -2,6 +2,7 @@ import type { Registry } from 'prom-client'
 import type { Job } from '../../../jobs/job-runner.ts'
 import type { EventsUrl } from '../../../settings/events-url.ts'
 import type { Database } from '../../../stores.ts'
+import { readHistories } from '../history/read-histories.ts'
 import { usageDaysMax } from '../trim-events.ts'
 import { createBacklogMonitor } from './backlog-monitor.ts'
 import { createClickHouseClient } from './clickhouse-client.ts'
@@ -39,6 +40,7 @@ export function createEventsService({ config, registry, log }: Deps): EventsServ
     jobs: [
       forwardCounts({ client, schema: createSchema(client), monitor, log }),
       trimCounts(client, usageDaysMax, readMillisecondsMax),
+      readHistories({ client, readMillisecondsMax, log }),
     ],
     start: database => monitor.start(() => database.query(tx => tx.eventBacklog.measure())),
     stop: monitor.stop,

@@ -28,6 +28,7 @@ export function forwardCounts({ client, schema, monitor, log }: Deps): Job {
     await client.insert(tables.usage, rows.usage)
     await client.insert(tables.usersInput, rows.users)
     await client.insert(tables.minutes, rows.minutes)
+    await client.insert(tables.personEventsInput, rows.performed)
     await transaction(tx => tx.eventBacklog.removeBlock(block))
     monitor.noteForwarded()
     return true

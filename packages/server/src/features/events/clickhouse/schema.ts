@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from './clickhouse-client.ts'
 
 /**
- * Every table can be sent the same rows twice. `flag_usage` and `event_minutes` keep one row per series and block, so that a repeated row
- * replaces itself. `flag_users` holds sets of users, to which adding a user twice changes nothing.
+ * Every table can be sent the same rows twice. `flag_usage`, `event_minutes` and `person_events` keep one row per key and block, so that a
+ * repeated row replaces itself. `flag_users` holds sets of users, to which adding a user twice changes nothing.
  */
 export const tables = {
   usage: 'flag_usage',
@@ -11,13 +11,18 @@ export const tables = {
   usersInput: 'flag_users_input',
   usersView: 'flag_users_view',
   minutes: 'event_minutes',
+  personEvents: 'person_events',
+  /** Stores nothing: a view makes a row of `person_events` of each user. */
+  personEventsInput: 'person_events_input',
+  personEventsView: 'person_events_view',
 } as const
 
 /** Those with rows, each with a partition per month. */
-export const storedTables = [tables.usage, tables.users, tables.minutes] as const
+export const storedTables = [tables.usage, tables.users, tables.minutes, tables.personEvents] as const
 
 const series = 'project UInt32, flag String, kind String, day Date, variant String'
 const seriesKey = 'project, flag, kind, day, variant'
+const epochs = 'epoch UInt64, block UInt64, events UInt64'
 
 /** No ON CLUSTER, with which old releases end: each server executes the statements for itself. */
 export function schemaStatements(database: string, isReplicated: boolean): readonly string[] {
@@ -49,6 +54,17 @@ export function schemaStatements(database: string, isReplicated: boolean): reado
       'ReplacingMergeTree',
       'project, event, day, minute, block',
     ),
+    stored(
+      tables.personEvents,
+      `project UInt32, event String, user_hash UInt64, day Date, ${epochs}`,
+      'ReplacingMergeTree',
+      'project, event, user_hash, day, epoch, block',
+    ),
+    `${create('TABLE', tables.personEventsInput)}
+      (project UInt32, event String, day Date, ${epochs}, users Array(UInt64)) ENGINE = Null`,
+    `${create('MATERIALIZED VIEW', tables.personEventsView)} TO ${database}.${tables.personEvents} AS
+      SELECT project, event, arrayJoin(users) AS user_hash, day, epoch, block, events
+      FROM ${database}.${tables.personEventsInput}`,
   ]
 }
 
