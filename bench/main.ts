@@ -21,8 +21,8 @@ import { streams } from './rows/streams.ts'
 /**
  * `npm run bench -- [row …] [--size=full|smoke|tiny] [--no-peers] [--json=path]` measures, prints and records the results. `--publish`
  * also updates the pages with the results, `--table` does only that, without measuring. `--flags=10,100` bounds `evaluation`. `scale` stands
- * for four rows that take long and run only when they are named; `--persons=1000000,3000000`, `--minutes=10` and `--streams=20000` bound
- * them.
+ * for four rows that take long and run only when they are named; `--persons=1000000,3000000`, `--minutes=10`, `--databases=PostgreSQL` and
+ * `--streams=20000` bound them.
  */
 const usualRows: Readonly<Record<string, Row>> = { evaluation, management, streams, overload, browser, audit }
 const scaleRows: Readonly<Record<string, Row>> = {
@@ -101,13 +101,16 @@ function publishAll(): void {
 
 /** The size with what the command line says about `evaluation` and the rows of `scale`. */
 function withOptions(chosenSize: Size | undefined): Size | undefined {
-  const [flags, persons, minutes, streamCount] = ['flags', 'persons', 'minutes', 'streams'].map(option)
+  const [flags, persons, minutes, databases, streamCount] = ['flags', 'persons', 'minutes', 'databases', 'streams'].map(
+    option,
+  )
   return (
     chosenSize && {
       ...chosenSize,
       ...(flags !== undefined && { flagCounts: flags.split(',').map(Number) }),
       ...(persons !== undefined && { scalePersons: persons.split(',').map(Number) }),
       ...(minutes !== undefined && { scaleEventMilliseconds: Number(minutes) * 60_000 }),
+      ...(databases !== undefined && { behaviorDatabases: databases.split(',') }),
       ...(streamCount !== undefined && { scaleStreams: Number(streamCount) }),
     }
   )

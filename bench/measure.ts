@@ -29,7 +29,11 @@ export interface Size {
   readonly scaleRoundMilliseconds: number
   readonly scaleEventMilliseconds: number
   readonly scaleStreams: number
+  /** The databases of `scale-behavior`. */
+  readonly behaviorDatabases: readonly string[]
 }
+
+const behaviorDatabases = ['SQLite', 'PostgreSQL']
 
 export const sizes: Readonly<Record<Size['name'], Size>> = {
   full: {
@@ -48,6 +52,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     scaleRoundMilliseconds: 2000,
     scaleEventMilliseconds: 600_000,
     scaleStreams: 20_000,
+    behaviorDatabases,
   },
   smoke: {
     name: 'smoke',
@@ -64,6 +69,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     scaleRoundMilliseconds: 600,
     scaleEventMilliseconds: 10_000,
     scaleStreams: 1000,
+    behaviorDatabases,
   },
   tiny: {
     name: 'tiny',
@@ -80,6 +86,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     scaleRoundMilliseconds: 50,
     scaleEventMilliseconds: 500,
     scaleStreams: 20,
+    behaviorDatabases,
   },
 }
 

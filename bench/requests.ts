@@ -126,7 +126,7 @@ const eventBatches = 1000
 /** As many as the behavioral cohorts of a project may name. */
 export const actionNames = Array.from({ length: 25 }, (_, index) => `action-${index}`)
 const actors = 20_000
-const usualNames = ['viewed', 'searched', 'added to cart', 'paid', 'returned']
+export const usualNames = ['viewed', 'searched', 'added to cart', 'paid', 'returned']
 
 function eventsBytes(token: string, index: number): Buffer {
   const batch = Array.from({ length: eventsPerRequest }, (_, at) => {
