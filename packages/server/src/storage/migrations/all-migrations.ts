@@ -48,6 +48,7 @@ import { behavior } from './0085-behavior.ts'
 import { behaviorKeys } from './0086-behavior-keys.ts'
 import { instanceAge } from './0087-instance-age.ts'
 import { behaviorHistory } from './0088-behavior-history.ts'
+import { eventDayUpdates } from './0089-event-day-updates.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   behaviorKeys,
   instanceAge,
   behaviorHistory,
+  eventDayUpdates,
 ]

@@ -76,7 +76,7 @@ export const persons: Migration = {
   },
 }
 
-const partitions = 16
+export const partitions = 16
 
 /** What differs between the two databases, as text. */
 function typesOf({ run, isPostgres }: SchemaBuilder) {
