@@ -87,6 +87,25 @@ describe('a batch of events', () => {
   })
 })
 
+describe('two files', () => {
+  const suite = suiteScenario('sqlite', { persons: 'sqlite' })
+
+  it('take changes of persons and of what the main database has of them at once', async () => {
+    const ids = Array.from({ length: 30 }, (_, n) => `person-${n}`)
+    const seen = (distinct_id: string) => ({ event: 'seen', distinct_id, properties: { $set: { plan: 'pro' } } })
+    const capture = (batch: readonly object[]) => suite.post('/batch/', { api_key: suite.projectToken, batch })
+    expect((await capture(ids.map(seen))).status).toBe(200)
+    const responses = await Promise.all(
+      ids.flatMap((id, n) => [
+        suite.post(`${suite.project}/cohorts/`, { name: `Of ${id}`, is_static: true, distinct_ids: [id] }),
+        capture([seen(`new-${n}`)]),
+      ]),
+    )
+    expect(responses.map(({ status }) => status)).toEqual(ids.flatMap(() => [201, 200]))
+    for (const { body } of responses.filter(({ status }) => status === 201)) expect(body.count).toBe(1)
+  })
+})
+
 describe('an outage', () => {
   const databases = { main: removable(), persons: removable() }
   let s: Scenario

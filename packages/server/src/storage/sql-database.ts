@@ -179,7 +179,9 @@ export function createSqlDatabase<Stores>(
     /** For a transaction that is ended together with one on another database; see `transactionOnBoth`. */
     async begin({ isLarge = false }: TransactionHints = {}): Promise<OpenTransaction<Stores>> {
       const { end, hasChanges, prepare } = collectEnd()
-      const start = isLarge ? kysely.startTransaction().setAccessMode('read write') : kysely.startTransaction()
+      // In a group commit on SQLite it would wait for the next transaction, which waits for the other database.
+      const isAlone = isLarge || dialect === 'sqlite'
+      const start = isAlone ? kysely.startTransaction().setAccessMode('read write') : kysely.startTransaction()
       const tx = await start.execute()
       // It waits without a statement while the other one works.
       if (isLarge && dialect === 'postgres') await tx.executeQuery(longIdleLimit)
