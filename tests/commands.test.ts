@@ -753,8 +753,9 @@ describe('commands beside a running server', () => {
     const [main, persons] = ['main.db', 'persons.db'].map(name => `sqlite:${join(into, name)}`) as [string, string]
     const settings = { DATABASE_URL: main, PERSONS_DATABASE_URL: persons }
     const migrated = await run(['migrate'], settings)
-    expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining('Schema of persons version 1.')])
-    expect(JSON.parse((await run(['migrate', '--json'], settings)).stdout).persons).toEqual({ applied: [], version: 1 })
+    expect(migrated.code).toBe(0)
+    const version = Number(/Schema of persons version (\d+)\./.exec(migrated.stdout)?.[1])
+    expect(JSON.parse((await run(['migrate', '--json'], settings)).stdout).persons).toEqual({ applied: [], version })
     const swapped = await run(['migrate'], { DATABASE_URL: persons, PERSONS_DATABASE_URL: main })
     expect([swapped.code, swapped.stderr]).toEqual([
       1,
