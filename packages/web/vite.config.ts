@@ -11,7 +11,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), contractTable(), swaggerFonts(), swaggerLicense()],
+  plugins: [react(), mantineFirst(), contractTable(), swaggerFonts(), swaggerLicense()],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -42,6 +42,19 @@ export default defineConfig({
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
+
+/**
+ * Vite links the styles of an entry after those of the files that it imports. The entry's contain Mantine's, which those of components
+ * overrule only when they come later.
+ */
+function mantineFirst(): Plugin {
+  const links = /(?:\s*<link rel="stylesheet"[^>]*>)+/
+  const inTurn = (all: string): string => {
+    const sheets = all.match(/\s*<link[^>]*>/g) ?? []
+    return [...sheets.slice(-1), ...sheets.slice(0, -1)].join('')
+  }
+  return { name: 'mantine-first', transformIndexHtml: { order: 'post', handler: html => html.replace(links, inTurn) } }
+}
 
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
 
