@@ -49,7 +49,7 @@ export function UsageChart({ days, series, label, isHourly = false, isLastPartia
         // The numbers are in the table; a live legend would be announced as dashes.
         legend: { live: false, markers: { fill: colorOf, stroke: colorOf } },
         // The last label of the axis is centered below the last point.
-        padding: [null, isHourly ? 32 : 20, null, null],
+        padding: [null, isHourly ? 32 : 24, null, null],
         series: [
           {},
           ...series.map((each, index) => ({
