@@ -23,7 +23,9 @@ export function EmptyState({ Icon, title, text, code, children }: Props) {
             <Icon size={24} />
           </span>
         )}
-        <Text fw={600}>{title}</Text>
+        <Text ta="center" fw={600}>
+          {title}
+        </Text>
         <Text ta="center" c="dimmed" size="sm">
           {text}
         </Text>
