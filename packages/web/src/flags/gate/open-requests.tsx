@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Alert, Anchor } from '@mantine/core'
+import { Alert, Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
 import { useApiQuery } from '../../services/use-api-query.ts'
@@ -28,11 +28,12 @@ export function OpenRequests(props: Props) {
       {data.results.map(({ id, title, state }) => {
         const states: Readonly<Record<string, string>> = t.requests.states
         return (
-          <div key={id}>
+          // On a phone, links on lines below each other have 24 px each.
+          <Text key={id} size="sm" lh={{ base: '1.5rem', sm: 'sm' }}>
             <Anchor
               component={Link}
               to={`/project/${projectId}/requests/${id}`}
-              size="sm"
+              inherit
               // The color of links has too little contrast on the color of the notice.
               c="inherit"
               underline="always"
@@ -40,7 +41,7 @@ export function OpenRequests(props: Props) {
               {title}
             </Anchor>{' '}
             · {states[state] ?? state}
-          </div>
+          </Text>
         )
       })}
     </Alert>
