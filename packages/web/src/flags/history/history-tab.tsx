@@ -110,7 +110,7 @@ export function Entry({ entry, wording, projectId }: EntryProps) {
       {(changes.length > 0 || entry.detail.trigger) && (
         <>
           <TriggerNote entry={entry} wording={wording} />
-          <ChangeList changes={changes} wording={wording} />
+          {changes.length > 0 && <ChangeList changes={changes} wording={wording} />}
         </>
       )}
     </ActivityCard>

@@ -2,6 +2,7 @@ import type { ActivityEntry } from '@halyard/contract'
 import { Avatar, Group, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import classes from './activity-card.module.css'
 import { RelativeTime } from './relative-time.tsx'
 
 /** The label of the key that signing in creates; the user's name is already shown. */
@@ -30,14 +31,14 @@ export function ActivityCard({ entry, action, badge, children }: Props) {
           <Text size="sm" lh={{ base: '1.5rem', sm: 'sm' }} style={{ overflowWrap: 'anywhere' }}>
             <b>{who}</b> {action}
           </Text>
-          <Text size="xs" c="dimmed" mb={children ? 'sm' : 0}>
+          <Text size="xs" c="dimmed">
             <RelativeTime instant={entry.created_at} />
             {entry.through && entry.through !== signInLabel && ` · ${t.history.through(entry.through)}`}
           </Text>
         </div>
         {badge}
       </Group>
-      {children}
+      <div className={classes.detail}>{children}</div>
     </Paper>
   )
 }
