@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Button, Stack, Text, Title } from '@mantine/core'
+import { Button, List, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -82,14 +82,14 @@ function CountedEvents({ cohort }: { cohort: Cohort }) {
       <Text size="sm" c="dimmed">
         {t.countedHint}
       </Text>
-      <ul>
+      <List size="sm">
         {cohort.counted_events.map(counted => (
-          <li key={counted.event}>
+          <List.Item key={counted.event}>
             {t.since(counted.event, moment(counted.counted_since))}
             {historyOf(counted)}
-          </li>
+          </List.Item>
         ))}
-      </ul>
+      </List>
     </section>
   )
 }
