@@ -5,13 +5,11 @@ import react from '@vitejs/plugin-react'
 import { build } from 'esbuild'
 import { defineConfig, type Plugin } from 'vite'
 
-/** What so many pages import is loaded with the first one. */
-const pagesMany = 8
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), mantineFirst(), contractTable(), swaggerFonts(), swaggerLicense()],
+  plugins: [react(), contractTable(), swaggerFonts(), swaggerLicense()],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -28,13 +26,11 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: { main: at('index.html'), apiDocs: at('api-docs.html') },
-      // What many pages need is two files, of libraries and of ours; otherwise each small module that two pages share becomes one,
-      // and browsers request six files at a time.
+      // What every page needs is one file; otherwise each small module that two pages share becomes one.
       output: {
         codeSplitting: {
           groups: [
             { name: 'libraries', test: /node_modules\/(react|react-dom|@mantine|@tanstack)\//, minShareCount: 2 },
-            { name: 'shared', test: /\/packages\/(web|contract)\/src\/|halyard-contract/, minShareCount: pagesMany },
           ],
         },
       },
@@ -42,19 +38,6 @@ export default defineConfig({
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
-
-/**
- * Vite links the styles of an entry after those of the files that it imports. The entry's contain Mantine's, which those of components
- * overrule only when they come later.
- */
-function mantineFirst(): Plugin {
-  const links = /(?:\s*<link rel="stylesheet"[^>]*>)+/
-  const inTurn = (all: string): string => {
-    const sheets = all.match(/\s*<link[^>]*>/g) ?? []
-    return [...sheets.slice(-1), ...sheets.slice(0, -1)].join('')
-  }
-  return { name: 'mantine-first', transformIndexHtml: { order: 'post', handler: html => html.replace(links, inTurn) } }
-}
 
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
 

@@ -28,17 +28,4 @@ onEachDatabase('the dashboard', dialect => {
     await page.getByText('created').first().waitFor()
     await expectSound(page)
   }, 120_000)
-
-  it('links the styles of components after those of Mantine, which they overrule', async () => {
-    const { url } = visit.scenario
-    const html = await (await fetch(url)).text()
-    const sheets = await Promise.all(
-      [...html.matchAll(/<link rel="stylesheet"[^>]*href="([^"]+)"/g)].map(async ([, path]) =>
-        (await fetch(`${url}${path}`)).text(),
-      ),
-    )
-    expect(sheets.length).toBeGreaterThan(1)
-    // Mantine names its classes so.
-    expect(sheets.map(sheet => /\.m_[0-9a-f]{8}\{/.test(sheet))).toEqual(sheets.map((_, index) => index === 0))
-  })
 })

@@ -9,11 +9,12 @@ import { ResetPasswordPage, resetPath } from '../session/reset-password-page.tsx
 import { showSignIn } from '../session/show-sign-in.tsx'
 import { createAppRoot } from './app-root.tsx'
 import { fixNavigatorLanguage } from './fix-navigator-language.ts'
-import { startApp } from './start-app.tsx'
 
-/** Shows the page of the address, or the sign-in page to those who are not signed in. */
+/** The sign-in page needs little code; the app is loaded for those who are signed in. */
 export async function start(session: Session): Promise<void> {
   fixNavigatorLanguage()
+  // Loaded beside the messages.
+  if (session.current()) loadApp()
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
   setNonce(nonce)
   const isShared = shareSession(session, new BroadcastChannel('halyard.session'))
@@ -27,8 +28,10 @@ export async function start(session: Session): Promise<void> {
   }
   if (!session.current()) await resumeSession(session)
   const root = createAppRoot(session, { language, messages }, nonce)
-  const openApp = () => startApp(root)
+  const openApp = async () => (await loadApp()).startApp(root)
   if (window.location.pathname === resetPath) return root.render(<ResetPasswordPage call={createCall(session)} />)
   if (session.current() || window.location.pathname.startsWith('/signup/')) return openApp()
   showSignIn(root, openApp, problem)
 }
+
+const loadApp = () => import('./start-app.tsx')
