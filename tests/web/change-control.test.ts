@@ -190,6 +190,10 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
     const body = { flag_id: p.flagId, patch: { filters: rollout(80) }, title: 'Nearly everyone' }
     const { body: request } = await visit.scenario.post(`${p.api}/change_requests/`, body)
     const page = await visit.signedIn(`${p.path}/cohorts`)
+    // What the page finds in the inbox when it opens is no news.
+    const opened = page.waitForResponse(response => response.url().endsWith('/inbox/'))
+    await page.reload()
+    await (await opened).finished()
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect.poll(() => page.title()).toMatch(/^\w/)
     await ann.post(`${p.api}/change_requests/${request.id}/approve/`)
