@@ -55,7 +55,12 @@ export async function openDatabase(deps: Deps) {
   const exchange = await createChangeExchange(deps)
   const instance = sqlInstanceStore(storage.kysely)
   const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, instance)
-  await noteRecording(instance, config.eventsUrl?.recordsPersonEvents ?? false, deps.now())
+  await noteRecording(
+    instance,
+    work => storage.kysely.transaction().execute(tx => work(sqlInstanceStore(tx))),
+    config.eventsUrl?.recordsPersonEvents ?? false,
+    deps.now(),
+  )
   const emailBox = config.smtpUrl && config.publicUrl ? createSecretBox(secretKey) : undefined
   const memory = createStoreMemory()
   exchange.main.changes.subscribe(

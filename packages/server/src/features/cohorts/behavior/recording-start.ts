@@ -6,10 +6,18 @@ import type { Stores } from '../../../stores.ts'
 const startName = 'person_events_recorded_since'
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
-/** Called at the start of a node: a node that records nothing interrupts the record of all. */
-export async function noteRecording(instance: InstanceStore, isRecording: boolean, now: Instant): Promise<void> {
-  if (isRecording) await instance.findOrCreate(startName, now)
-  else await instance.remove(startName)
+/**
+ * Called at the start of a node: a node that records nothing interrupts the record of all. Other processes may be writing: it writes only
+ * what changes, in a transaction, which waits for them.
+ */
+export async function noteRecording(
+  instance: InstanceStore,
+  transaction: (work: (instance: InstanceStore) => Promise<unknown>) => Promise<unknown>,
+  isRecording: boolean,
+  now: Instant,
+): Promise<void> {
+  if (((await instance.find(startName)) !== undefined) === isRecording) return
+  await transaction(own => (isRecording ? own.findOrCreate(startName, now) : own.remove(startName)))
 }
 
 /**
