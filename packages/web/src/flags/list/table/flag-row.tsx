@@ -1,5 +1,5 @@
 import type { FlagSummary } from '@halyard/contract'
-import { Badge, Text } from '@mantine/core'
+import { Badge, Checkbox, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
@@ -10,7 +10,6 @@ import { tagsOf } from '../flag-search.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { FlagBadges } from './flag-badges.tsx'
 import classes from './flag-list.module.css'
-import { RowCheckbox, RowSwitch } from './row-controls.tsx'
 import { Sparkline } from './sparkline.tsx'
 import type { FlagUsage } from './use-flag-usage.ts'
 
@@ -60,7 +59,12 @@ export const FlagRow = memo(function FlagRow({
       style={{ transform: `translateY(${top}px)` }}
     >
       <span role="cell">
-        <RowCheckbox label={t.flags.selectFlag(flag.key)} isOn={isSelected} onChange={() => onSelect(flag)} />
+        <Checkbox
+          size="xs"
+          aria-label={t.flags.selectFlag(flag.key)}
+          checked={isSelected}
+          onChange={() => onSelect(flag)}
+        />
       </span>
       <span role="rowheader" className={classes.flag}>
         <Title projectId={projectId} flag={flag} isFavorite={isFavorite}>
@@ -83,7 +87,7 @@ export const FlagRow = memo(function FlagRow({
         </span>
       ))}
       <span role="cell">
-        <State flag={flag} onToggle={onToggle} />
+        <RowSwitch flag={flag} onToggle={onToggle} />
       </span>
     </div>
   )
@@ -122,10 +126,16 @@ function Title({ projectId, flag, isFavorite, children }: TitleProps) {
 }
 
 /** A badge where the user cannot switch the flag. */
-function State({ flag, onToggle }: Pick<Props, 'flag' | 'onToggle'>) {
+function RowSwitch({ flag, onToggle }: Pick<Props, 'flag' | 'onToggle'>) {
   const t = useMessages()
   return flag.can_edit && !flag.deleted ? (
-    <RowSwitch label={t.flags.toggle(flag.key)} isOn={flag.active} onChange={() => onToggle(flag)} />
+    <Switch
+      size="sm"
+      color="green"
+      aria-label={t.flags.toggle(flag.key)}
+      checked={flag.active}
+      onChange={() => onToggle(flag)}
+    />
   ) : (
     <Badge
       variant="light"
